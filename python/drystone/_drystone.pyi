@@ -131,6 +131,7 @@ class Log:
         max_estimate: int,
         users: int | None,
     ) -> Log: ...
+    def reshape(self, /, options: Sequence[str]) -> tuple[Log, list[str]]: ...
     def __len__(self, /) -> int: ...
     @property
     def procs(self) -> int: ...
@@ -253,8 +254,13 @@ class View:
         """Ids of the suspended jobs in the order of their arrival."""
     def job(self, /, job: int | np.integer[Any]) -> Job:
         """Returns the known facts of a job."""
-    def prediction(self, /, job: int | np.integer[Any]) -> int:
-        """Returns the predicted total run time of a job, in seconds."""
+    def prediction(self, /, job: int | np.integer[Any], procs: int | np.integer[Any] | None = None) -> int:
+        """Returns the predicted total run time of a job, in seconds; of a waiting one at another size than the preferred, if one
+        is given."""
+    def sizes(self, /, job: int | np.integer[Any]) -> _Ints:
+        """Returns the sizes that a job may have, ascending: one, unless it has several."""
+    def size(self, /, job: int | np.integer[Any]) -> int:
+        """Returns the present size of a running job; of a waiting one the preferred."""
     def ran(self, /, job: int | np.integer[Any]) -> int:
         """Returns the run time of a job so far, in seconds."""
     def waited(self, /, job: int | np.integer[Any]) -> int:
@@ -385,9 +391,14 @@ class Actions:
     """Requests of a policy in one call, in order."""
 
     def start(
-        self, /, job: int | np.integer[Any] | Sequence[int] | _Ints, why: str = "backfilled"
+        self,
+        /,
+        job: int | np.integer[Any] | Sequence[int] | _Ints,
+        why: str = "backfilled",
+        procs: int | np.integer[Any] | None = None,
     ) -> None:
-        """Starts a waiting job, or each of several. ``why`` is head, backfilled, planned or preempting, for people who ask."""
+        """Starts a waiting job, or each of several; with this size, if one is given and it is one of the job's. ``why`` is head,
+        backfilled, planned or preempting, for people who ask."""
     def suspend(self, /, job: int | np.integer[Any]) -> None:
         """Takes a running job off its processors; it keeps its progress."""
     def resume(self, /, job: int | np.integer[Any]) -> None:

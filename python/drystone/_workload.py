@@ -225,6 +225,45 @@ class Workload:
         """Returns the jobs with the first submit at 0."""
         return self._changed(self._log.shift())
 
+    def reshape(
+        self,
+        *,
+        kind: Literal["malleable", "moldable"] = "malleable",
+        share: int = 100,
+        by: str = "efficiency",
+        speedup: str = "linear",
+        every: int | None = None,
+        grow_cost: int = 0,
+        shrink_cost: int = 0,
+        watts: int | str = 0,
+        seed: int = 1,
+    ) -> Workload:
+        """Returns the jobs with several sizes each, for a ``share`` of them in percent, as ``drystone workload reshape`` draws
+        them (``docs/shapes.md``). A job that is drawn at a share of 20 is so at 40.
+
+        Examples:
+            >>> import drystone as ds
+            >>> log = ds.generate(jobs=200, procs=64, load=0.9, seed=1).reshape(share=50, seed=2)
+            >>> result = ds.simulate(log, "easy-keep")
+            >>> {"procs_first", "procs_mean", "grows", "shrinks"} <= set(result.jobs)
+            True
+        """
+        given = options(
+            {
+                "kind": kind,
+                "share": share,
+                "by": by,
+                "speedup": speedup,
+                "every": every,
+                "grow_cost": grow_cost,
+                "shrink_cost": shrink_cost,
+                "watts": watts,
+                "seed": seed,
+            }
+        )
+        log, messages = self._log.reshape(given)
+        return Workload(log, study=self._study, shaped=self._shaped, messages=tell(messages))
+
     @property
     def jobs(self) -> Table:
         """The jobs as a table; ``from_arrow`` reads it back."""
@@ -292,6 +331,10 @@ def read(
     circumstances: PathLike | None = None,
     warm_start: bool | str = False,
     feedback: bool = False,
+    shapes: PathLike | None = None,
+    power: PathLike | None = None,
+    idle: int | None = None,
+    series: PathLike | None = None,
     pool: str | None = None,
     plain: bool = False,
     name: str | None = None,
@@ -304,7 +347,9 @@ def read(
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
     that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
     when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
-    ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. Of a site, ``pool`` names one of its pools, and ``plain``
+    ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. ``shapes``
+    is a table of the sizes that jobs may have, ``power`` one of caps, ``idle`` the watts of an idle processor, ``series`` carbon and
+    prices over time (``docs/shapes.md``). Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
     Examples:
@@ -339,6 +384,10 @@ def read(
             "placement": placement,
             "month": month,
             "slice": None if slice is None else "..".join("" if end is None else str(end) for end in slice),
+            "shapes": shapes,
+            "power": power,
+            "idle": idle,
+            "series": series,
         }
     )
     shaped = options(

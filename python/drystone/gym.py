@@ -168,6 +168,10 @@ def _workloads(given: Workload | Sequence[Workload]) -> list[Workload]:
     for workload in workloads:
         if not isinstance(workload, Workload):
             raise TypeError(f"{workload!r} is no workload: expected what drystone.read, generate or from_arrow make")
+        if workload.beyond_jobs == "jobs of several sizes, or power":
+            raise OptionError(
+                f"{workload!r} holds {workload.beyond_jobs}, and environments know one size per job: take the log without shapes"
+            )
         if workload.beyond_jobs is not None:
             raise OptionError(
                 f"{workload!r} holds {workload.beyond_jobs}, and an environment plays jobs on one whole machine: "

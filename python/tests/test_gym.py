@@ -291,3 +291,8 @@ def test_one_environment_refuses_what_many_refuse(small: ds.Workload) -> None:
     for reset in (env.reset, VecEnv(small, 2, jobs=20).reset):
         with pytest.raises(ds.OptionError, match="options: colour"):
             reset(options={"colour": "red"})
+
+
+def test_jobs_of_several_sizes_are_refused(log: ds.Workload) -> None:
+    with pytest.raises(ds.OptionError, match="one size per job"):
+        VecEnv(log.reshape(share=20), 2, jobs=20)

@@ -200,3 +200,64 @@ def test_what_a_workload_says_of_itself(log: ds.Workload) -> None:
     import copy
 
     assert copy.deepcopy(log) is log
+
+
+def test_jobs_of_several_sizes() -> None:
+    import pickle
+
+    log = ds.generate(jobs=300, procs=64, load=0.95, seed=1)
+    shaped = log.reshape(share=60, watts="60-200", seed=2)
+    assert shaped != log and shaped == log.reshape(share=60, watts="60-200", seed=2)
+    assert shaped.settings[-1][0] == "shapes" and "malleable 60%" in shaped.settings[-1][1]
+    result = ds.simulate(shaped, "easy-keep")
+    jobs = result.jobs
+    assert (jobs["grows"] + jobs["shrinks"]).sum() > 0
+    assert (jobs["energy"] > 0).all() and (jobs["procs_mean"] >= 1).all()
+    assert result["grows"] == jobs["grows"].sum() and result["rigid_wait"] >= 0
+    # A policy that does not change sizes has the schedule of the log.
+    plain = ds.simulate(log, "easy").jobs
+    assert (ds.simulate(shaped, "easy").jobs["start"] == plain["start"]).all()
+    assert "procs_first" not in plain
+    again = pickle.loads(pickle.dumps(shaped))
+    assert again == shaped and (ds.simulate(again, "easy-keep").jobs["end"] == jobs["end"]).all()
+    with pytest.raises(ds.OptionError, match="magic"):
+        log.reshape(by="magic")
+    with pytest.raises(ds.OptionError, match="one size"):
+        ds.headroom(shaped)
+
+
+def test_sizes_and_power_are_read_from_tables(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    row = "{} {} -1 {} {} -1 -1 {} {} -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    log.write_text("; MaxProcs: 8\n" + row.format(1, 0, 100, 8, 8, 100) + row.format(2, 40, 50, 4, 4, 50))
+    (tmp_path / "shapes.csv").write_text("job,kind,min,max,watts\n1,malleable,2,8,100\n")
+    (tmp_path / "series.csv").write_text("time,carbon\n0,360\n")
+    read = ds.read(log, shapes=tmp_path / "shapes.csv", idle=10, series=tmp_path / "series.csv")
+    result = ds.simulate(read, "easy(resize=both)")
+    # Eight processors until 40, four until 90, eight until 125; 80 W of idle processors.
+    assert result.jobs["end"].tolist() == [125, 90] and result.jobs["procs_mean"][0] == 6.4
+    assert result["energy"] == 90_000 and result["carbon"] == pytest.approx(9.0)
+    (tmp_path / "wrong.csv").write_text("job,kind,min\n1,moldable,9\n")
+    with pytest.raises(ds.DrystoneError, match="line 2"):
+        ds.read(log, shapes=tmp_path / "wrong.csv")
+
+
+def test_a_policy_sees_sizes_and_chooses_one(tmp_path: Path) -> None:
+    seen: list[list[int]] = []
+
+    class Smallest:
+        def decide(self, view: ds.View, actions: ds.Actions) -> None:
+            free = view.free
+            for job in view.waiting.id:
+                sizes = view.sizes(job)
+                seen.append(sizes.tolist())
+                assert view.prediction(job, sizes[0]) >= view.prediction(job)
+                if sizes[0] <= free:
+                    actions.start(job, procs=int(sizes[0]))
+                    free -= sizes[0]
+
+    log = ds.from_arrow({"submit": [0, 1], "run": [100, 50], "procs": [4, 2]}, procs=8)
+    shaped = log.reshape(kind="moldable", by="range(0.5,2)")
+    jobs = ds.simulate(shaped, Smallest()).jobs
+    assert jobs["procs_first"].tolist() == [2, 1] and jobs["end"].tolist() == [200, 101]
+    assert [2, 3, 4, 5, 6, 7, 8] in seen and [1, 2, 3, 4] in seen

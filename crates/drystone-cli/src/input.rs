@@ -11,7 +11,7 @@ mod recorded;
 pub(crate) mod resources;
 #[cfg_attr(not(feature = "sites"), path = "input/scene_absent.rs")]
 mod scene;
-pub(crate) mod shapes;
+mod shapes;
 mod synthetic;
 
 use crate::args::{LogArgs, RealArgs, SimulationArgs};
@@ -25,6 +25,7 @@ use drystone::experiment::{self, PoolDivision};
 use drystone::fingerprint::fingerprint;
 use drystone::log::LogError;
 use drystone::log::clean::{Audit, CleaningRule, CleaningStudy, Overrun};
+use drystone::log::series::PowerSeries;
 use drystone::log::source::LogFile;
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::metrics::{Calendar, JobSelection};
@@ -32,6 +33,7 @@ use drystone::model::{JobId, Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use cut::WorkloadParts;
 pub(crate) use files::{PolicyFiles, platform, priorities};
@@ -64,6 +66,8 @@ pub struct WorkloadInput {
     pub(crate) counted: Option<Range<usize>>,
     /// Number of jobs of each window that is simulated apart; empty without windows.
     pub(crate) windows: Vec<usize>,
+    /// Carbon and prices over time.
+    pub(crate) series: Option<Arc<PowerSeries>>,
 }
 
 impl WorkloadInput {
@@ -238,9 +242,10 @@ impl WorkloadInput {
 }
 
 /// The files that `run` and `compare` read.
-pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 5] {
-    let [outages, circumstances] = args.real.files();
-    [args.source.path(), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances]
+pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 8] {
+    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
+    let given = [args.source.path(), args.priorities.as_deref(), args.platform.as_deref()];
+    [given[0], given[1], given[2], outages, circumstances, shapes, power, series]
 }
 
 /// The policy in the variant of the study, where it has one. Says which of its parameters change

@@ -20,7 +20,9 @@ pub use self::studies::evolve;
 pub use self::studies::reproduce;
 #[cfg(feature = "sites")]
 pub use self::studies::{advise, waits};
-use crate::args::{Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs};
+use crate::args::{
+    Cli, Command, CompareArgs, ExplainArgs, RunArgs, SimulationArgs, SourceArgs, WorkloadArgs, WorkloadCommand,
+};
 use crate::commands::compare::{JudgedComparison, judged};
 use crate::commands::explain::story;
 use crate::commands::run::{RunOutcome, WantedData, ran};
@@ -28,18 +30,20 @@ pub use crate::exit::CommandFailure;
 pub use crate::input::WorkloadInput;
 use crate::output::{excess, message};
 use drystone::log::clean::{Audit, CleaningOptions};
+use drystone::log::series::PowerSeries;
 use drystone::log::source::LogFile;
 use drystone::log::swf::{SwfHeader, SwfRecord};
 use drystone::log::{self};
-use drystone::metrics::JobRow;
-use drystone::model::Workload;
+use drystone::metrics::{JobRow, SizedJob};
+use drystone::model::{TimeMove, Workload};
 use drystone::policy::PolicySpec;
 use drystone_report::Results;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 /// Something, and the notes and warnings that came with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,6 +117,16 @@ fn from_site(source: &mut SourceArgs, input: &WorkloadInput) {
     }
 }
 
+/// Refuses jobs of several sizes and power, for a question about jobs of one size each.
+fn one_size(input: Option<&WorkloadInput>, what: &str) -> Result<(), CommandFailure> {
+    match input.is_some_and(WorkloadInput::is_shaped) {
+        true => Err(CommandFailure::usage(format_args!(
+            "{what} is about jobs of one size each, and these have several, or power is counted; take the log without shapes"
+        ))),
+        false => Ok(()),
+    }
+}
+
 impl WorkloadInput {
     /// Reads and cleans a log, or a site with its pools and what they lacked; `options` are those
     /// of `drystone run` that shape a workload, such as `--overrun=kill`, `--warm-start=7d`,
@@ -138,13 +152,24 @@ impl WorkloadInput {
         let read = |log: &crate::args::LogArgs| {
             let options = CleaningOptions { records: true, ..log.options() };
             let log::LoadedLog { workload, audit, header, records } = log::load_from(source, title, &options)?;
-            let input =
-                WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() };
+            let input = WorkloadInput {
+                workload,
+                audit,
+                header,
+                records,
+                site: None,
+                counted: None,
+                windows: Vec::new(),
+                series: None,
+            };
             input.say_what_is_odd(log);
             input.furnished(log)
         };
         let (log, cut) = args.protocol();
-        overheard(|| WorkloadInput::arranged(read, None, (&log, &cut, &args.real)))
+        overheard(|| {
+            let input = WorkloadInput::arranged(read, None, (&log, &cut, &args.real))?;
+            input.with_shapes(&args.shape, log.options().overrun)
+        })
     }
 
     /// A workload that was made by a program.
@@ -164,6 +189,7 @@ impl WorkloadInput {
             site: None,
             counted: None,
             windows: Vec::new(),
+            series: None,
         }
     }
 
@@ -201,6 +227,7 @@ impl WorkloadInput {
             site,
             counted: None,
             windows: Vec::new(),
+            series: self.series.clone(),
         }
     }
 
@@ -216,7 +243,46 @@ impl WorkloadInput {
                  takes the jobs alone, and read(SITE, load=1.1) moves them",
             ));
         }
-        Ok(self.some(workload, records))
+        let times = [self.workload.submits(), workload.submits()].map(|submits| submits.map(|(first, _)| first));
+        let mut input = self.some(workload, records);
+        // Shifted jobs take the series along; at another load it stays.
+        let moves = &input.workload.provenance.moves;
+        let is_shifted =
+            moves.len() > self.workload.provenance.moves.len() && matches!(moves.last(), Some(TimeMove::Earlier(_)));
+        if let (Some(series), [Some(before), Some(now)], true) = (&self.series, times, is_shifted) {
+            input.series = Some(Arc::new(series.earlier(before - now)));
+        }
+        Ok(input)
+    }
+
+    /// Gives the jobs several sizes, drawn as `drystone workload reshape` draws them; `options` are
+    /// its own.
+    ///
+    /// # Errors
+    /// Options that are wrong; a site, which is more than its jobs; resources beyond processors.
+    pub fn reshaped(&self, options: &[String]) -> Result<WithNotes<WorkloadInput>, CommandFailure> {
+        let Command::Workload(WorkloadArgs { command: WorkloadCommand::Reshape(args), .. }) =
+            command("workload", &["reshape", "LOG", "--out=shapes.csv"], options)?
+        else {
+            return Err(CommandFailure::usage("no options of a reshaping"));
+        };
+        overheard(|| self.clone().drawn_shapes(&args.reshape()))
+    }
+
+    /// With carbon and prices over time.
+    #[must_use]
+    pub fn with_series(self, series: Option<PowerSeries>) -> WorkloadInput {
+        WorkloadInput { series: series.map(Arc::new), ..self }
+    }
+
+    /// Returns carbon and prices over time.
+    pub fn series(&self) -> Option<&PowerSeries> {
+        self.series.as_deref()
+    }
+
+    /// Returns whether the jobs have several sizes, or power is counted.
+    pub fn is_shaped(&self) -> bool {
+        self.workload.shapes().is_some()
     }
 
     /// Names the data beyond the jobs, where the jobs alone are not the whole workload: several
@@ -227,6 +293,7 @@ impl WorkloadInput {
             (Some(_), _) => Some("several pools side by side"),
             _ if lacks => Some("capacity that is out"),
             (_, Some(_)) => Some("knowledge of jobs beyond the log"),
+            _ if self.is_shaped() => Some("jobs of several sizes, or power"),
             _ => None,
         }
     }
@@ -265,6 +332,11 @@ impl LibraryRun {
             ran(&args, &localised(input, &[spec]), wanted, Some(stop))
         })?;
         Ok(told.what.map(|ran| WithNotes { what: LibraryRun(ran), messages: told.messages }))
+    }
+
+    /// Sizes of each job over its life, by the log's numbers; `None` where every job has one.
+    pub fn sizes(&self) -> Option<&BTreeMap<i64, SizedJob>> {
+        self.0.sizes().map(|sizes| &sizes.jobs)
     }
 
     /// A row per job, in the order of arrival.

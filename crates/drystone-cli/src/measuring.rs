@@ -47,7 +47,8 @@ pub(crate) fn details(
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let details = PlotDetails::of(material, watched);
+    let mut details = PlotDetails::of(material, watched);
+    details.power = report.sizes.as_mut().and_then(|sizes| sizes.timeline.take());
     report.categories.retain(|c| args.by.contains(&c.scheme));
     details
 }

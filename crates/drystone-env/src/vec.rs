@@ -101,6 +101,13 @@ impl VecEnv {
         if workloads.is_empty() || number == 0 {
             return Err(EnvError::Option("at least one workload and one environment are needed".to_string()));
         }
+        if let Some(shaped) = workloads.iter().find(|workload| workload.shapes().is_some()) {
+            return Err(EnvError::Option(format!(
+                "{}: its jobs have several sizes, or its power is counted, and environments know one size per job; take the log \
+                 without shapes",
+                shaped.provenance.name
+            )));
+        }
         let options = Arc::new(options.clone());
         let grounds = workloads.iter().map(|workload| {
             Ok((EpisodeWorkload::new(workload, &options)?, Arc::new(Scale::new(workload, &options.observation))))

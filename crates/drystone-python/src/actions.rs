@@ -101,6 +101,7 @@ impl PyActions {
 fn concerned(action: &Action) -> Option<JobId> {
     match *action {
         Action::Start { job, .. }
+        | Action::StartWith { job, .. }
         | Action::Suspend(job)
         | Action::Resume(job)
         | Action::Reserve { job, .. }
@@ -116,9 +117,10 @@ fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
 
 #[pymethods]
 impl PyActions {
-    /// Starts a waiting job, or each of several.
-    #[pyo3(signature = (job, why="backfilled"))]
-    fn start(&self, job: &Bound<'_, PyAny>, why: &str) -> PyResult<()> {
+    /// Starts a waiting job, or each of several; with this size, if one is given and it is one of
+    /// the job's.
+    #[pyo3(signature = (job, why="backfilled", procs=None))]
+    fn start(&self, job: &Bound<'_, PyAny>, why: &str, procs: Option<u32>) -> PyResult<()> {
         let why = match why {
             "head" => StartReason::Head,
             "backfilled" => StartReason::Backfilled,
@@ -130,7 +132,10 @@ impl PyActions {
             }
         };
         self.note_line(job.py());
-        let start = |job| self.push(Action::Start { job, why, on: Placement::Any });
+        let start = |job| match procs {
+            None => self.push(Action::Start { job, why, on: Placement::Any }),
+            Some(procs) => self.push(Action::StartWith { job, procs, why, on: Placement::Any }),
+        };
         match job.extract::<u32>() {
             Ok(id) => start(JobId(id)),
             Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),

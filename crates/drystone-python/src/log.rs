@@ -311,6 +311,14 @@ impl PyLog {
         self.moved(workload, self.input.records().map(<[SwfRecord]>::to_vec))
     }
 
+    /// The same jobs with several sizes, drawn as `drystone workload reshape` draws them.
+    fn reshape(&self, py: Python<'_>, options: Vec<String>) -> PyResult<(PyLog, Vec<String>)> {
+        let input = Arc::clone(&self.input);
+        let told = interruptible(py, move |_| input.reshaped(&options))?;
+        let WithNotes { what, messages } = told.map_err(|failure| error::failure(&failure))?;
+        Ok((self.changed(what), messages))
+    }
+
     /// Writes the jobs as a log, as the path's ending says.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let input = Arc::clone(&self.input);

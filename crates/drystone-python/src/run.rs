@@ -6,7 +6,7 @@ use crate::names::WorkloadNames;
 use crate::table::{PyColumn, PythonTable};
 use crate::work::{interruptible, with_objects};
 use crate::{error, objects::ObjectSlot};
-use drystone::metrics::{JobRow, Measure, Metric, MetricSource};
+use drystone::metrics::{JobRow, Measure, Metric, MetricSource, SizedJob};
 use drystone_cli::library::{
     LibraryComparison, LibraryRun, WithNotes, WorkloadInput, explain as story, gantt as chart,
 };
@@ -14,6 +14,7 @@ use drystone_report::charts::{self, Drawing};
 use drystone_report::{Colour, Results, page};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl PyOutcome {
 
     /// A row per job.
     fn jobs(&self, py: Python<'_>) -> PyResult<PythonTable> {
-        py.detach(|| jobs(self.run.rows(), &self.names))
+        py.detach(|| jobs(self.run.rows(), self.run.sizes(), &self.names))
     }
 
     /// Every metric of the catalogue that was measured, by name.
@@ -269,9 +270,9 @@ pub(crate) fn explain(
 }
 
 /// A row per job, as `drystone run --jobs` writes it.
-fn jobs(rows: &[JobRow], names: &WorkloadNames) -> PyResult<PythonTable> {
+fn jobs(rows: &[JobRow], sizes: Option<&BTreeMap<i64, SizedJob>>, names: &WorkloadNames) -> PyResult<PythonTable> {
     let int = |get: fn(&JobRow) -> i64| PyColumn::Int(rows.iter().map(get).collect());
-    let columns = vec![
+    let mut columns = vec![
         ("job_id", int(|row| row.number)),
         ("submit", int(|row| row.submit.0)),
         ("start", int(|row| row.start.0)),
@@ -299,6 +300,20 @@ fn jobs(rows: &[JobRow], names: &WorkloadNames) -> PyResult<PythonTable> {
         ("ended", PyColumn::Text(rows.iter().map(|row| Some(row.ended.word().to_string())).collect())),
         ("promised", PyColumn::MaybeInt(rows.iter().map(|row| row.promised.map(|at| at.0)).collect())),
     ];
+    if let Some(sizes) = sizes {
+        let of = |row: &JobRow| sizes.get(&row.number).copied().unwrap_or_default();
+        let whole = |get: fn(SizedJob) -> i64| PyColumn::Int(rows.iter().map(|row| get(of(row))).collect());
+        let float = |get: fn(SizedJob) -> f64| PyColumn::Float(rows.iter().map(|row| get(of(row))).collect());
+        columns.extend([
+            ("procs_first", whole(|sized| i64::from(sized.first))),
+            ("procs_last", whole(|sized| i64::from(sized.last))),
+            ("procs_mean", float(|sized| sized.mean)),
+            ("grows", whole(|sized| i64::from(sized.grows))),
+            ("shrinks", whole(|sized| i64::from(sized.shrinks))),
+            ("reconfiguring", whole(|sized| sized.reconfiguring)),
+            ("energy", float(|sized| sized.energy as f64)),
+        ]);
+    }
     PythonTable::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }
 

@@ -3,9 +3,11 @@
 use crate::error;
 use crate::names::WorkloadNames;
 use drystone::log::clean::Audit;
+use drystone::log::series::PowerSeries;
 use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
 use drystone::model::{
-    Circumstances, Job, Machine, Provenance, ResourceTable, Setting, Span, TimeMove, Truth, Workload,
+    Circumstances, Job, JobShape, Machine, PowerSupply, Provenance, ResourceTable, Setting, ShapeTruth, Span, TimeMove,
+    Truth, Workload, WorkloadShapes,
 };
 use drystone::policy::Snapshot;
 use drystone_cli::library::WorkloadInput;
@@ -98,6 +100,9 @@ fn move_of((divides, by, digits, decimals): MoveNumbers) -> TimeMove {
     if divides { TimeMove::Divided { digits, decimals } } else { TimeMove::Earlier(Span(by)) }
 }
 
+/// Shapes of jobs: known facts, true facts, the place of each job's, power.
+type SavedShapes = (Vec<JobShape>, Vec<ShapeTruth>, Vec<Option<u32>>, Option<PowerSupply>);
+
 /// Everything of a workload that is no site.
 type SavedLog = (
     String,
@@ -108,6 +113,8 @@ type SavedLog = (
     Option<Circumstances>,
     Option<ResourceTable>,
     Option<Vec<SwfRecord>>,
+    Option<SavedShapes>,
+    Option<PowerSeries>,
 );
 
 /// The whole workload as bytes; `None` for a site, which is more than its jobs.
@@ -125,15 +132,27 @@ pub(crate) fn save_log(input: &WorkloadInput, names: &WorkloadNames, hash: &str)
         workload.circumstances().cloned(),
         workload.resources().map(|table| (**table).clone()),
         input.records().map(<[SwfRecord]>::to_vec),
+        workload.shapes().map(|shapes| saved_shapes(shapes)),
+        input.series().cloned(),
     );
     saved.save().map(Some).map_err(|e| error::snapshot(&e))
+}
+
+fn saved_shapes(shapes: &WorkloadShapes) -> SavedShapes {
+    let WorkloadShapes { known, truths, of, power } = shapes;
+    (known.to_vec(), truths.to_vec(), of.clone(), power.as_deref().cloned())
+}
+
+fn shapes_of((known, truths, of, power): SavedShapes) -> Arc<WorkloadShapes> {
+    let (known, truths) = (Arc::new(known), Arc::new(truths));
+    Arc::new(WorkloadShapes { known, truths, of, power: power.map(Arc::new) })
 }
 
 /// A workload of its bytes.
 pub(crate) fn load_log(bytes: &[u8]) -> PyResult<(WorkloadInput, WorkloadNames)> {
     let mut saved = SavedLog::default();
     saved.load(bytes).map_err(|e| error::snapshot(&e))?;
-    let (origin, audit, jobs, truth, moves, circumstances, resources, records) = saved;
+    let (origin, audit, jobs, truth, moves, circumstances, resources, records, shapes, series) = saved;
     let damaged = || error::wrong("these bytes are no workload that this version has saved");
     let LogOrigin { procs, provenance, header, names, .. } = read_origin(&origin).ok_or_else(damaged)?;
     let audit: Audit = serde_json::from_str(&audit).map_err(|_| damaged())?;
@@ -144,5 +163,6 @@ pub(crate) fn load_log(bytes: &[u8]) -> PyResult<(WorkloadInput, WorkloadNames)>
     if let Some(circumstances) = circumstances {
         workload = workload.with(circumstances).map_err(error::internal)?;
     }
-    Ok((WorkloadInput::of_parts(workload, audit, header, records), names))
+    workload = workload.shaped(shapes.map(shapes_of));
+    Ok((WorkloadInput::of_parts(workload, audit, header, records).with_series(series), names))
 }

@@ -2,7 +2,7 @@
 //! call, and raise afterwards.
 
 use crate::waiting::PyWaiting;
-use drystone::model::{Job, JobId, Span, Time};
+use drystone::model::{Job, JobId, JobShape, Span, Time};
 use drystone::parts::{ExtraRule, RunningJob};
 use drystone::policy::{Outlook, PolicyEvent, PolicyWorld, View};
 use numpy::{PyArray1, PyArrayMethods};
@@ -136,10 +136,33 @@ impl PyView {
         })?
     }
 
-    /// Returns the predicted total run time of a job, in seconds.
-    fn prediction(&self, job: &Bound<'_, PyAny>) -> PyResult<i64> {
+    /// Returns the predicted total run time of a job, in seconds; of a waiting one at another size
+    /// than the preferred, if one is given.
+    #[pyo3(signature = (job, procs=None))]
+    fn prediction(&self, job: &Bound<'_, PyAny>, procs: Option<u32>) -> PyResult<i64> {
         let id = job_id(job)?;
-        look(self.number, |view, _| Ok(view.prediction(known(view, id)?).0))?
+        look(self.number, |view, _| {
+            let id = known(view, id)?;
+            Ok(procs.map_or_else(|| view.prediction(id), |procs| view.prediction_at(id, procs)).0)
+        })?
+    }
+
+    /// Returns the sizes that a job may have, ascending: one, unless it has several.
+    fn sizes<'py>(&self, py: Python<'py>, job: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let id = job_id(job)?;
+        let sizes: Vec<i64> = look(self.number, |view, _| {
+            let id = known(view, id)?;
+            let one = || vec![i64::from(view.job(id).procs)];
+            let several = |shape: &JobShape| shape.sizes.iter().map(i64::from).collect();
+            PyResult::Ok(view.shape(id).map_or_else(one, several))
+        })??;
+        Ok(frozen(py, &sizes))
+    }
+
+    /// Returns the present size of a running job; of a waiting one the preferred.
+    fn size(&self, job: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(view.size(known(view, id)?)))?
     }
 
     /// Returns the run time of a job so far, in seconds.

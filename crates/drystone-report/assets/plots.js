@@ -670,6 +670,43 @@ function usersPlot(results, view) {
   };
 }
 
+// Power drawn, under the cap, and what a kilowatt-hour emits and costs, over time.
+function powerPlots(results, view) {
+  const policies = shown(results, view, p => p.details && p.details.power);
+  if (!policies.length) return [];
+  const look = view.look, clock = results.clock, first = policies[0].details.power;
+  const points = (power, values) => {
+    const list = values.map((v, i) => [days(power.start - clock.origin + i * power.width), v]);
+    if (list.length) list.push([days(power.end - clock.origin), list[list.length - 1][1]]);
+    return list;
+  };
+  const other = (name, color, values) => ({name, type: 'line', step: 'end', data: points(first, values), showSymbol: false,
+    itemStyle: {color}, lineStyle: {color, type: 'dashed', width: 1.4}});
+  const plot = (id, title, note, series, names, axisName, show) => ({
+    id, title, height: 280, group: 'time', note,
+    option: frame(view, {
+      describes: title, series, legend: legend(view, policies, {data: names}),
+      grid: {left: 12, right: 26, top: below(view, names), bottom: view.still ? 34 : 58, containLabel: true},
+      xAxis: clockAxis(view, clock, Math.max(...policies.map(p => days(p.details.power.end - clock.origin))), {}),
+      yAxis: upAxis(view, {type: 'value', name: axisName, min: 0, axisLabel: {formatter: tickText}}),
+      tooltip: tip(look, {trigger: 'axis', formatter: ps => ps.length ? rows('from ' + clockText(clock, ps[0].value[0]), ps, p => show(p.value[1])) : ''}),
+      dataZoom: zoom(view)
+    })
+  });
+  const drawn = policies.map(p => line(p, look, points(p.details.power, p.details.power.draw), {step: 'end'}));
+  const cap = first.cap && first.cap.length ? [other('cap', look.worse, first.cap)] : [];
+  const width = policies.map(p => durationText(p.details.power.width)).sort().pop();
+  const plots = [plot('power', 'Power drawn over time', 'Time-weighted means over ' + width + ' each, of jobs and idle processors.',
+    drawn.concat(cap), policies.map(p => p.name).concat(cap.map(s => s.name)), 'watts', v => numberText(v, 0) + ' W')];
+  const known = [['carbon intensity, g/kWh', first.carbon], ['price per MWh', first.price]].filter(one => one[1] && one[1].length);
+  if (known.length) {
+    const series = known.map(([name, values], i) => other(name, look.hues[i], values));
+    plots.push(plot('intensity', 'Carbon intensity and price over time', 'Time-weighted means over ' + durationText(first.width) + ' each.',
+      series, known.map(one => one[0]), '', figureText));
+  }
+  return plots;
+}
+
 // Partitions and other quantities inside a policy.
 function gaugePlots(results, view) {
   const plots = [];
@@ -894,6 +931,7 @@ function reportPlots(results, view) {
     timePlot(results, view, 'waiting_jobs', 'queue', 'Queue length over time', tickText, {axis: 'waiting jobs'}),
     timePlot(results, view, 'waiting_procs', 'backlog', 'Backlog over time', v => tickText(v) + ' ×', {axis: 'machines that waiting jobs could fill', scale: 1 / procs,
       note: 'Processors that waiting jobs ask for, divided by those of the machine.'}),
+    ...powerPlots(results, view),
     weeklyPlot(results, view),
     ratioPlot(results, view),
     accuracyPlot(results, view),

@@ -4,8 +4,8 @@
 use crate::timeline::{Timeline, TimelineMeter, round};
 use drystone::engine::{GaugeNote, Levels, Notes, Observer};
 use drystone::metrics::{
-    Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, SearchEffort, SlowdownRatios, Summary,
-    measures, slowdown_ratios, weekly,
+    Categorised, Category, ClassWeek, Distribution, JobRow, MANY_WEEKS, PowerTimeline, SearchEffort, SlowdownRatios,
+    Summary, measures, slowdown_ratios, weekly,
 };
 use drystone::model::{Procs, Time};
 use drystone::policy::Gauge;
@@ -48,6 +48,9 @@ pub struct PlotDetails {
     /// Effort of its searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchDetails>,
+    /// Power over time, where it is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerTimeline>,
 }
 
 /// A distribution as points of its cumulative distribution function.
@@ -267,6 +270,7 @@ impl PlotDetails {
             ratios: baseline.and_then(|base| slowdown_ratios(base, rows, batch).ok()),
             gauges: gauges(&notes.list),
             search: SearchDetails::of(&notes),
+            power: None,
         }
     }
 }

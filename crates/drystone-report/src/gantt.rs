@@ -36,8 +36,8 @@ pub struct Gantt {
     /// Jobs in the window.
     jobs: GanttJobs,
     /// Rectangles, five numbers each: index of the job, start, end, lowest row, row above the
-    /// highest; negative index − 1 where the job did not end then: it was suspended, or an outage
-    /// hit it.
+    /// highest; negative index − 1 where the job neither ended then nor changed its size: it was
+    /// suspended, or an outage hit it.
     bars: Vec<i64>,
     /// Times in which jobs were suspended, five numbers each, as above; at the rows that they ran
     /// on before.
@@ -158,13 +158,8 @@ impl Gantt {
                 push(&mut gantt.gaps, job, since, segment.start, rows);
             }
             if is_here {
-                push(
-                    &mut gantt.bars,
-                    if segment.then == SegmentEnd::Ended { job } else { -job - 1 },
-                    segment.start,
-                    segment.end,
-                    on,
-                );
+                let goes_on = matches!(segment.then, SegmentEnd::Ended | SegmentEnd::Resized);
+                push(&mut gantt.bars, if goes_on { job } else { -job - 1 }, segment.start, segment.end, on);
             }
         }
         gantt

@@ -34,7 +34,9 @@ pub use gantt::{Colour, GANTT, Gantt, PromiseMark};
 pub use page::page;
 pub use pictures::PictureSubject;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};
-pub use shared_tables::{changes_table, disruptions_table, loads_table, pools_table, promises_table};
+pub use shared_tables::{
+    changes_table, disruptions_table, loads_table, pools_table, power_table, promises_table, sizes_table,
+};
 pub use spark::{highest, sparkline};
 pub use still::{Picture, StillPage};
 pub use summary::{ComparisonSummary, Does};

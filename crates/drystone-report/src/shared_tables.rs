@@ -127,6 +127,76 @@ pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
     table
 }
 
+/// Sizes of jobs, and waits of those that have one and of those that have several; a row for each
+/// policy under which they were measured.
+pub fn sizes_table(policies: &[PolicyResult]) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "policy",
+        "slowdown at the preferred size",
+        "utilisation",
+        "useful",
+        "grew",
+        "shrank",
+        "reconfiguring, h",
+        "size over preferred",
+        "rigid: wait, min",
+        "response, min",
+        "others: wait, min",
+        "response, min",
+    ])
+    .id("sizes");
+    for one in policies {
+        let Some(sizes) = &one.report.sizes else { continue };
+        let [rigid, others] = [sizes.waits(true), sizes.waits(false)];
+        table.row(vec![
+            one.name().into(),
+            TableValue::number(Some(sizes.slowdown_ref), |v| fixed(v, 2)),
+            TableValue::number(Some(sizes.utilisation), |v| percent(Some(v), 1)),
+            TableValue::number(Some(sizes.useful), |v| percent(Some(v), 1)),
+            TableValue::count(sizes.grows),
+            TableValue::count(sizes.shrinks),
+            TableValue::number(Some(sizes.reconfiguring as f64 / 3_600.0), |v| fixed(v, 1)),
+            TableValue::number(Some(sizes.mean_size), |v| fixed(v, 3)),
+            TableValue::number(rigid.map(|means| means.0), in_minutes),
+            TableValue::number(rigid.map(|means| means.1), in_minutes),
+            TableValue::number(others.map(|means| means.0), in_minutes),
+            TableValue::number(others.map(|means| means.1), in_minutes),
+        ]);
+    }
+    table
+}
+
+/// Use of power, a row for each policy under which it was counted.
+pub fn power_table(policies: &[PolicyResult]) -> DocumentTable {
+    let mut table = DocumentTable::new([
+        "policy",
+        "energy, MJ",
+        "mean draw, W",
+        "peak, W",
+        "caps used",
+        "above the cap, s",
+        "J per useful processor-second",
+        "carbon, kg",
+        "cost",
+    ])
+    .id("power");
+    for one in policies {
+        let Some(power) = one.report.sizes.as_ref().and_then(|sizes| sizes.power) else { continue };
+        table.row(vec![
+            one.name().into(),
+            TableValue::number(Some(power.energy as f64 / 1e6), |v| fixed(v, 1)),
+            TableValue::number(Some(power.mean), |v| fixed(v, 0)),
+            TableValue::count(power.peak),
+            TableValue::number(power.used, |v| percent(Some(v), 1)),
+            TableValue::number(power.used.map(|_| power.above_cap as f64), |v| fixed(v, 0)),
+            TableValue::number(power.per_useful, |v| fixed(v, 1)),
+            TableValue::number(power.carbon.map(|grams| grams / 1e3), |v| fixed(v, 1)),
+            TableValue::number(power.cost, |v| fixed(v, 2)),
+        ]);
+    }
+    table
+}
+
 /// Every policy at every other load.
 pub fn loads_table(points: &[LoadPoint]) -> DocumentTable {
     let mut table = DocumentTable::new([

@@ -3,7 +3,9 @@
 use crate::document::{DocumentTable, TableValue, Tone};
 use crate::number::{count, duration, exact_percent, fixed, in_unit, percent};
 use crate::results::{PolicyResult, Results};
-use crate::shared_tables::{changes_table, disruptions_table, loads_table, pools_table, promises_table};
+use crate::shared_tables::{
+    changes_table, disruptions_table, loads_table, pools_table, power_table, promises_table, sizes_table,
+};
 use drystone::metrics::{LEAST_WEEKS, Measure, Metric};
 
 /// Most users in the table; the plot and the data have more.
@@ -40,6 +42,8 @@ pub(crate) fn tables(results: &Results, out: &mut String) {
     }
     put(&promises_table(policies), "Announced starts, predictions, suspensions", out);
     put(&disruptions_table(policies), "Outages and holds: the machine's doing", out);
+    put(&sizes_table(policies), "Sizes of jobs", out);
+    put(&power_table(policies), "Power", out);
     quantiles(policies, name, out);
     let pools: Vec<_> = policies.iter().map(|one| (Some(one.name()), one.pools.as_slice())).collect();
     put(&pools_table(&pools).id("pools"), "By pool", out);

@@ -4,8 +4,10 @@ use crate::error::SweepError;
 use crate::furnish::furnished;
 use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
+use crate::shaped::shaped;
 use crate::study::{NodeFailures, SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
 use drystone::fingerprint::fingerprint;
+use drystone::generate::reshape::Reshape;
 use drystone::generate::{Params, generate};
 use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy as Published};
 use drystone::log::resources::ResourceNotes;
@@ -48,7 +50,7 @@ pub struct SweepCase {
     pub slice: Option<String>,
     /// The changes made to the log, as a text.
     pub change: Option<String>,
-    /// Seed of the generator.
+    /// Seed of the generator, or of the drawn sizes.
     pub seed: Option<u64>,
     /// Oddities of the resources of the whole workload.
     pub notes: ResourceNotes,
@@ -111,11 +113,16 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                 for (place, part) in parts.iter().enumerate() {
                     let workload = transformed(study, entry, &base, *load, part)?;
                     let trim = part.selection(entry, &base, *load);
-                    for (change, failures) in entry.happenings() {
+                    let variants = entry.happenings().flat_map(|happening| {
+                        let seeded = entry.shape.seeded(seed, &study.seeds);
+                        seeded.map(move |(draw, seed)| (happening, draw, seed))
+                    });
+                    for ((change, failures), draw, seed) in variants {
                         let (workload, mut given) = changed(study, entry, &workload, change)?;
                         if let Some(failures) = failures {
                             fail_nodes(study, entry, &workload, (failures, place), &mut given)?;
                         }
+                        let workload = shaped(study, entry, workload, draw.as_ref(), &mut given)?;
                         cases.push(SweepCase {
                             name: entry.name.clone(),
                             log: log.clone(),
@@ -129,7 +136,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                             load: *load,
                             month: part.month.map(String::from),
                             slice: part.slice_name(),
-                            change: happening_text(change, failures),
+                            change: happening_text(change, failures, draw.as_ref()),
                             seed,
                             notes: notes.clone(),
                         });
@@ -149,10 +156,14 @@ impl WorkloadEntry {
     }
 }
 
-/// The change and the failures of a case in words.
-fn happening_text(change: Option<&ChangeList>, failures: Option<&NodeFailures>) -> Option<String> {
-    let words: Vec<String> =
-        change.map(ToString::to_string).into_iter().chain(failures.map(ToString::to_string)).collect();
+/// The change, the failures and the drawn sizes of a case in words.
+fn happening_text(
+    change: Option<&ChangeList>,
+    failures: Option<&NodeFailures>,
+    draw: Option<&Reshape>,
+) -> Option<String> {
+    let (change, failures) = (change.map(ToString::to_string), failures.map(ToString::to_string));
+    let words: Vec<String> = [change, failures, draw.map(ToString::to_string)].into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join("; "))
 }
 

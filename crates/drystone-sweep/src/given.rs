@@ -6,6 +6,7 @@ use crate::study::{FileEntry, SweepStudy};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;
 use drystone::log::outages;
+use drystone::log::series::PowerSeries;
 use drystone::metrics::{Report, Threshold};
 use drystone::model::{Outages, Span, Workload};
 use drystone::policy::{PolicySpec, Priorities};
@@ -25,6 +26,8 @@ pub struct GivenFiles {
     pub feedback: bool,
     /// Threshold of excessive waits.
     pub excess: Option<ExcessThreshold>,
+    /// Carbon and prices over time.
+    pub series: Option<Arc<PowerSeries>>,
     /// Hashes of the files: `platform=blake3:…`. Empty without files.
     pub settings: String,
 }
@@ -114,6 +117,6 @@ pub(crate) fn wrong(study: &SweepStudy, entry: &FileEntry, problem: impl Display
     study.error(entry.span(), format!("{}: {problem}", entry.as_ref().display()))
 }
 
-fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     short(blake3::hash(text.as_bytes()))
 }

@@ -41,6 +41,7 @@ mod hash;
 mod plan;
 mod processes;
 mod real;
+mod shaped;
 mod simulate;
 mod store;
 mod study;

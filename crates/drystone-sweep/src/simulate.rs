@@ -66,6 +66,7 @@ pub(crate) fn simulate_telling(
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
         .finding(&plan.metrics, case.trim)
         .counting_weeks_from(case.weeks_from)
+        .pricing(case.given.series.as_deref())
         .measuring(MetricsConfig { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
         .telling(ended)
         .until(cancel);

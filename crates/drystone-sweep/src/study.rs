@@ -3,6 +3,7 @@
 mod failures;
 mod points;
 mod raw;
+mod shapes;
 mod windows;
 mod workloads;
 
@@ -18,6 +19,7 @@ use drystone::policy::PolicySpec;
 use drystone_whatif::ChangeList;
 pub(crate) use failures::NodeFailures;
 use raw::RawStudy;
+pub(crate) use shapes::ShapeEntry;
 use std::ops::Range as Bytes;
 use std::path::{Path, PathBuf};
 use toml::{Spanned, Value};
@@ -71,6 +73,8 @@ pub(crate) struct WorkloadEntry {
     /// Failures of nodes, each on its own.
     pub(crate) failures: Vec<Option<NodeFailures>>,
     pub(crate) failures_at: Bytes<usize>,
+    /// Sizes of jobs, and power.
+    pub(crate) shape: ShapeEntry,
     /// Position of its `file`.
     pub(crate) file_at: Bytes<usize>,
 }

@@ -7,12 +7,13 @@ mod division;
 pub use division::{DivisionError, PoolDivision, PoolShare};
 
 use crate::engine::{
-    AnyObserver, EventSource, Happenings, NewsError, Observer, Platform, Scheduler, Simulation, SimulationError, Unfit,
-    WorkloadReplay,
+    AnyObserver, EventSource, Happenings, NewsError, Observer, Platform, Scheduler, Segments, Simulation,
+    SimulationError, Unfit, WorkloadReplay,
 };
 use crate::log::clean::{CleaningStudy, Trim};
+use crate::log::series::{PowerSeries, PowerSeriesError};
 use crate::metrics::{
-    Collector, JobSelection, Metric, MetricSource, MetricsConfig, PromiseAudit, PromisesKept, Report, Scope,
+    Collector, JobSelection, Metric, MetricSource, MetricsConfig, PromiseAudit, PromisesKept, Report, Scope, SizeMeter,
 };
 use crate::model::{EndedJob, Outages, Time, Workload};
 use crate::policy::{PolicySpec, Priorities, PriorityError};
@@ -56,6 +57,7 @@ pub struct Experiment<'a> {
     progress: Option<&'a (dyn Fn(u64) + Sync)>,
     threads: u32,
     weeks_from: Option<Time>,
+    series: Option<&'a PowerSeries>,
 }
 
 /// Results of an experiment.
@@ -108,6 +110,9 @@ pub enum ExperimentError {
     /// The workload cannot be divided so.
     #[error(transparent)]
     Division(#[from] DivisionError),
+    /// Carbon and prices are not known for the whole schedule.
+    #[error(transparent)]
+    Series(#[from] PowerSeriesError),
 }
 
 impl<'a> Experiment<'a> {
@@ -130,7 +135,13 @@ impl<'a> Experiment<'a> {
             progress: None,
             threads: 1,
             weeks_from: None,
+            series: None,
         }
+    }
+
+    /// With carbon and prices over time, where power is counted.
+    pub fn pricing(self, series: Option<&'a PowerSeries>) -> Experiment<'a> {
+        Experiment { series, ..self }
     }
 
     /// Counts the weeks of submits from this time, such as the first submit of the log of which the
@@ -239,22 +250,28 @@ impl<'a> Experiment<'a> {
         let mut left = 0;
         let mut promises = PromisesKept::default();
         let mut offset = 0;
+        let mut sizes: Option<SizeMeter> = None;
         for part in self.parts {
             if self.parts.len() > 1 {
                 collector.begin_part(part.len() as u32, Scope::submits(part));
             }
             let mut audit = self.promises.then(PromiseAudit::default);
             let mut counted = EndedCounter { progress: self.progress, ended: 0 };
-            let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
+            let mut segments = part.shapes().filter(|_| self.config.sizes).map(|_| Segments::default());
+            let watching = &mut ((&mut collector, &mut audit), ((&mut counted, &mut segments), &mut *also));
             match self.simulate(part, watching)? {
                 None => return Ok(None),
                 Some(more) => left += more,
+            }
+            if let Some(segments) = segments {
+                sizes.get_or_insert_default().add(part, &segments.list, self.series)?;
             }
             promises = promises.and(audit.map(|audit| audit.kept().of(part)).unwrap_or_default(), offset);
             offset += part.len() as u32;
         }
         let took = since.elapsed();
         let mut report = collector.finish();
+        report.sizes = sizes.map(SizeMeter::finish);
         if let Some(disruptions) = &mut report.disruptions {
             disruptions.left = left;
         }

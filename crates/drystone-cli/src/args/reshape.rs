@@ -3,7 +3,7 @@
 use super::LogArgs;
 use super::values::words;
 use clap::Args;
-use drystone::generate::reshape::ReshapeRule;
+use drystone::generate::reshape::{Reshape, ReshapeRule, read_watts};
 use drystone::model::{JobKind, Speedup};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -53,7 +53,7 @@ pub(crate) struct ReshapeArgs {
 
     /// Watts of each processor that a job holds, above idle: a number, or drawn between two, such
     /// as 60-200.
-    #[arg(long, value_name = "WATTS", default_value = "0", value_parser = watts)]
+    #[arg(long, value_name = "WATTS", default_value = "0", value_parser = read_watts)]
     pub(crate) watts: (u32, u32),
 
     /// Seed of all draws.
@@ -68,10 +68,18 @@ pub(crate) struct ReshapeArgs {
     pub(crate) cleaning: LogArgs,
 }
 
-fn watts(text: &str) -> Result<(u32, u32), String> {
-    let (low, high) = text.split_once('-').unwrap_or((text, text));
-    match (low.trim().parse(), high.trim().parse()) {
-        (Ok(low), Ok(high)) if low <= high => Ok((low, high)),
-        _ => Err("expected whole watts, such as 120, or a range, such as 60-200".into()),
+impl ReshapeArgs {
+    /// The reshaping that they ask for.
+    pub(crate) fn reshape(&self) -> Reshape {
+        Reshape {
+            kind: self.kind,
+            share: f64::from(self.share) / 100.0,
+            rule: self.rule.clone(),
+            speedup: self.speedup.clone(),
+            every: self.every,
+            costs: (self.grow_cost, self.shrink_cost),
+            watts: self.watts,
+            seed: self.seed,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `drystone run`.
 
-use super::{ShapeArgs, SimulationArgs};
+use super::SimulationArgs;
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -31,12 +31,10 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) common: SimulationArgs,
 
-    #[command(flatten)]
-    pub(crate) shape: ShapeArgs,
-
     /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
     /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
-    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback"])]
+    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback", "shapes", "power", "idle",
+        "series"])]
     pub(crate) stalls: bool,
 
     /// Threads that a policy which searches (goal) uses within a decision. The results do not

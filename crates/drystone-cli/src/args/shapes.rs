@@ -1,31 +1,32 @@
 //! Options on jobs of several sizes, and on power.
 
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Sizes that jobs may have, caps on power, carbon and prices; see docs/shapes.md.
+#[expect(clippy::doc_markdown, reason = "help shows what stands here: grow_cost is the name of a column")]
 #[derive(Args, Clone, Default, Debug)]
 pub(crate) struct ShapeArgs {
     /// Sizes that jobs may have: a table with the column job and any of kind, min, pref, max,
-    /// sizes, speedup, declared, every, `grow_cost`, `shrink_cost`, watts, asks. `drystone workload
-    /// reshape` makes one up.
-    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    /// sizes, speedup, declared, every, grow_cost, shrink_cost, watts, asks (docs/shapes.md).
+    /// `drystone workload reshape` makes one up.
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) shapes: Option<PathBuf>,
 
     /// Caps on the power of the machine over time: a table with the columns time, cap (watts) and,
     /// if not all are known from the beginning, announced.
-    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) power: Option<PathBuf>,
 
     /// Watts of each processor, whether a job holds it or not; what jobs draw above that is in the
     /// column watts of --shapes.
     #[arg(long, value_name = "WATTS", default_value_t = 0, hide_default_value = true, help_heading = "Machine",
-        value_parser = clap::value_parser!(u64).range(..=1 << 32), conflicts_with_all = ["each_month", "stalls"])]
+        value_parser = clap::value_parser!(u64).range(..=1 << 32))]
     pub(crate) idle: u64,
 
     /// Carbon intensity (g/kWh) and price (per MWh) over time: a table with the columns time and
     /// any of carbon and price.
-    #[arg(long, value_name = "FILE.csv", help_heading = "Machine", conflicts_with_all = ["each_month", "stalls"])]
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) series: Option<PathBuf>,
 }
 
@@ -33,5 +34,10 @@ impl ShapeArgs {
     /// Returns whether any of them is used.
     pub(crate) fn any(&self) -> bool {
         self.shapes.is_some() || self.power.is_some() || self.idle > 0 || self.series.is_some()
+    }
+
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [Option<&Path>; 3] {
+        [self.shapes.as_deref(), self.power.as_deref(), self.series.as_deref()]
     }
 }

@@ -1,7 +1,7 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
 use super::values::{format, scheme, selection, span, threshold, windows};
-use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
+use super::{CutArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::log::clean::CleaningStudy;
@@ -93,6 +93,9 @@ pub(crate) struct SimulationArgs {
 
     #[command(flatten)]
     pub(crate) real: RealArgs,
+
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
 
     /// Also simulate the jobs submitted within this time before and after --month, without counting
     /// them [default: none; with --as chiang2008 7d].

@@ -245,6 +245,9 @@ pub(crate) enum TableColumns {
     Workload,
     /// A column for each metric.
     Metric,
+    /// A column for each change of the workload: changes, failures, shares of jobs of several
+    /// sizes.
+    Change,
 }
 
 /// Arguments of `drystone sweep table`.

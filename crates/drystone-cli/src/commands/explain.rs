@@ -31,12 +31,13 @@ struct ExplainAnswer<'a> {
 
 pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
-    let [outages, circumstances] = args.real.files();
+    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let log = args.source.required("explain")?;
     let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
-    let read = [given[0], given[1], given[2], outages, circumstances];
+    let read = [given[0], given[1], given[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+    let input = input.with_shapes(&args.shape, args.log.options().overrun)?;
     let told = story(args, &input)?;
     match args.format {
         StoryFormat::Text => output::print_story(&told.text)?,
@@ -92,8 +93,19 @@ pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStor
         &mut experiment,
     )?;
     let stage = StoryStage { platform, outages: Some(&outages), feedback: args.real.feedback };
-    let what_if =
-        if args.no_what_if { Vec::new() } else { JobWhatIf::about(workload.job(id), workload.truth()[id.index()].run) };
+    // What a job would have been with other processors is not defined where it has several sizes.
+    let one_size = workload.shapes().is_none();
+    if !one_size && args.why_not {
+        return Err(CommandFailure::usage(
+            "--why-not does not go with --shapes, --power and --idle: it counts the processors of jobs of one size; leave it \
+             out, and the story tells the sizes",
+        ));
+    }
+    let what_if = if args.no_what_if || !one_size {
+        Vec::new()
+    } else {
+        JobWhatIf::about(workload.job(id), workload.truth()[id.index()].run)
+    };
     // That the policy takes these priorities was found when they were read.
     let new = || scheduler(&spec, priorities.as_ref(), workload).unwrap_or_else(|_| spec.scheduler());
     let progress = WorkProgress::new("simulating", "jobs", None);

@@ -25,13 +25,15 @@ const MANY: usize = 100_000;
 pub(crate) fn gantt(args: &GanttArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     by_ending::<Charts>(&args.out)?;
-    let [outages, circumstances] = args.real.files();
+    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let log = args.source.required("gantt")?;
-    let read = [Some(log), args.priorities.as_deref(), args.platform.as_deref(), outages, circumstances];
+    let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
+    let read = [given[0], given[1], given[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--out", Some(&args.out))])?;
     window(args)?;
     let out = OutputTarget::<Charts>::open(&args.out)?;
     let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+    let input = input.with_shapes(&args.shape, args.log.options().overrun)?;
     let Some(gantt) = drawn(args, &input, None)? else { return Ok(DONE) };
     match gantt.jobs() {
         0 => {

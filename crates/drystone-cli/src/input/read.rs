@@ -52,7 +52,16 @@ impl WorkloadInput {
             Some(path) => {
                 let log::LoadedLog { workload, audit, header, records } =
                     log::load_from(open(path)?, &log::title(path), &options)?;
-                WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() }
+                WorkloadInput {
+                    workload,
+                    audit,
+                    header,
+                    records,
+                    site: None,
+                    counted: None,
+                    windows: Vec::new(),
+                    series: None,
+                }
             }
             None => synthetic(seed, options)?,
         };
@@ -89,7 +98,7 @@ impl WorkloadInput {
                 "--by resources needs jobs that ask for more than processors: --resources mem=SIZE or a table";
             return Err(CommandFailure::usage(problem));
         }
-        Ok(input)
+        input.with_shapes(&args.shape, log.options().overrun)
     }
 
     /// The whole of a log or a site, all pools side by side.

@@ -125,7 +125,16 @@ pub(super) fn warm(
         let arrived = short.jobs().partition_point(|job| job.submit < begin);
         stay.iter().copied().chain(arrived..places.end).map(|at| records[at]).collect()
     });
-    Ok(WorkloadInput { workload: window, audit, header, records, site, counted: None, windows: Vec::new() })
+    Ok(WorkloadInput {
+        workload: window,
+        audit,
+        header,
+        records,
+        site,
+        counted: None,
+        windows: Vec::new(),
+        series: None,
+    })
 }
 
 fn setting(after: Span) -> Setting {

@@ -218,7 +218,15 @@ fn stage(scene: &SiteScene<'_>, path: &Path, log: &LogArgs, plain: bool) -> Resu
         audit.write_csv(&mut out).map_err(|e| CommandFailure::write(out.name(), &e))?;
         out.finish()?;
     }
-    let input =
-        WorkloadInput { workload, audit, header, records: Some(kept), site: None, counted: None, windows: Vec::new() };
+    let input = WorkloadInput {
+        workload,
+        audit,
+        header,
+        records: Some(kept),
+        site: None,
+        counted: None,
+        windows: Vec::new(),
+        series: None,
+    };
     Ok(Staged { input, outages, division, selection })
 }

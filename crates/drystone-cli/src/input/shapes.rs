@@ -5,11 +5,13 @@ use crate::args::ShapeArgs;
 use crate::exit::CommandFailure;
 use crate::output::{message, number};
 use crate::real::read;
+use drystone::generate::reshape::Reshape;
 use drystone::log::clean::Overrun;
-use drystone::log::power::{give_power, read_caps};
+use drystone::log::power::{CapTable, give_power, read_caps};
 use drystone::log::series::PowerSeries;
-use drystone::log::shapes::{give_shapes, read_shapes};
-use std::path::PathBuf;
+use drystone::log::shapes::{ShapeNotes, give_shapes, overrun_of, read_shapes};
+use drystone::model::Setting;
+use std::sync::Arc;
 
 impl WorkloadInput {
     /// Gives the jobs their sizes and the machine its power. Says what is odd about them.
@@ -17,6 +19,49 @@ impl WorkloadInput {
         if !args.any() {
             return Ok(self);
         }
+        self.takes_shapes()?;
+        if let Some(file) = &args.shapes {
+            let (name, text) = read(file)?;
+            let table = read_shapes(&name, &text).map_err(CommandFailure::usage)?;
+            let (workload, notes) = give_shapes(self.workload, &table, overrun).map_err(CommandFailure::usage)?;
+            self.workload = workload;
+            say_what_is_cut(&name, &notes);
+        }
+        if args.power.is_some() || args.idle > 0 {
+            let caps = match &args.power {
+                None => CapTable::of("no caps", Vec::new()),
+                Some(file) => {
+                    let (name, text) = read(file)?;
+                    read_caps(&name, &text).map_err(CommandFailure::usage)?
+                }
+            };
+            self.workload = give_power(self.workload, &caps, args.idle).map_err(CommandFailure::usage)?;
+        }
+        if let Some(file) = &args.series {
+            let (name, text) = read(file)?;
+            let series = PowerSeries::read(&name, &text).map_err(CommandFailure::usage)?;
+            if let Some((first, _)) = self.workload.submits() {
+                series.check_from(first).map_err(CommandFailure::usage)?;
+            }
+            self.workload.provenance.settings.push(Setting { name: "series".to_string(), value: name });
+            self.series = Some(Arc::new(series));
+        }
+        self.say_what_draws_nothing(args);
+        Ok(self)
+    }
+
+    /// Gives the jobs sizes that are drawn.
+    pub(crate) fn drawn_shapes(mut self, reshape: &Reshape) -> Result<WorkloadInput, CommandFailure> {
+        self.takes_shapes()?;
+        let overrun = overrun_of(&self.workload);
+        let (workload, notes) = reshape.apply(self.workload, overrun).map_err(CommandFailure::usage)?;
+        self.workload = workload;
+        say_what_is_cut("the drawn sizes", &notes);
+        Ok(self)
+    }
+
+    /// Refuses inputs whose jobs cannot have several sizes.
+    fn takes_shapes(&self) -> Result<(), CommandFailure> {
         if self.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some()) {
             return Err(CommandFailure::usage(
                 "--shapes and --power count processors and watts; leave out --resources and --on-nodes (--resources none)",
@@ -27,42 +72,34 @@ impl WorkloadInput {
                 "--shapes and --power are about one machine, and the site has several pools; SITE#POOL names one",
             ));
         }
-        if let Some(file) = &args.shapes {
-            let (name, text) = read(file)?;
-            let table = read_shapes(&name, &text).map_err(CommandFailure::usage)?;
-            let (workload, notes) = give_shapes(self.workload, &table, overrun).map_err(CommandFailure::usage)?;
-            self.workload = workload;
-            if notes.cut > 0 {
-                message::note(&format!(
-                    "{name}: sizes wider than the machine are left out, of {}",
-                    number::plural(notes.cut as u64, "job")
-                ));
-            }
-            if let Some(first) = notes.unknown.first() {
-                message::warning(&format!(
-                    "{name}: {} left out, for jobs that are not simulated, the first job {first}",
-                    number::plural(notes.unknown.len() as u64, "line")
-                ));
-            }
+        Ok(())
+    }
+
+    /// Caps and series without a draw say nothing.
+    fn say_what_draws_nothing(&self, args: &ShapeArgs) {
+        let draws = self.workload.shapes().is_some_and(|shapes| {
+            shapes.known.iter().any(|shape| shape.watts > 0)
+                || shapes.power.as_ref().is_some_and(|power| power.idle > 0)
+        });
+        if !draws && (args.power.is_some() || args.series.is_some()) {
+            message::warning(
+                "nothing draws power: --power and --series count what the column watts of --shapes and --idle say",
+            );
         }
-        if args.power.is_some() || args.idle > 0 {
-            let (name, caps) = match &args.power {
-                None => ("no caps".to_string(), Vec::new()),
-                Some(file) => {
-                    let (name, text) = read(file)?;
-                    let caps = read_caps(&name, &text).map_err(CommandFailure::usage)?;
-                    (name, caps)
-                }
-            };
-            self.workload = give_power(self.workload, &name, caps, args.idle).map_err(CommandFailure::usage)?;
-        }
-        Ok(self)
     }
 }
 
-/// Reads carbon and prices over time.
-pub(crate) fn read_series(file: Option<&PathBuf>) -> Result<Option<PowerSeries>, CommandFailure> {
-    let Some(file) = file else { return Ok(None) };
-    let (name, text) = read(file)?;
-    PowerSeries::read(&name, &text).map(Some).map_err(CommandFailure::usage)
+fn say_what_is_cut(name: &str, notes: &ShapeNotes) {
+    if notes.cut > 0 {
+        message::note(&format!(
+            "{name}: sizes wider than the machine are left out, of {}",
+            number::plural(notes.cut as u64, "job")
+        ));
+    }
+    if let Some(first) = notes.unknown.first() {
+        message::warning(&format!(
+            "{name}: {} left out, for jobs that are not simulated, the first job {first}",
+            number::plural(notes.unknown.len() as u64, "line")
+        ));
+    }
 }

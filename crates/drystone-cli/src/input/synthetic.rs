@@ -20,7 +20,7 @@ pub(super) fn synthetic(seed: u64, options: CleaningOptions) -> Result<WorkloadI
     let (mut workload, audit, records) = cleaner.finish()?;
     workload.provenance.utc_offset = provenance.utc_offset;
     workload.provenance.settings.insert(0, generated(&provenance.settings));
-    Ok(WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() })
+    Ok(WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new(), series: None })
 }
 
 /// The settings of a generator as one: some have the names of cleaning's.

@@ -1,6 +1,6 @@
 //! Charts, predictors alone and brackets: what commands do beyond runs and comparisons.
 
-use super::{CommandFailure, WithNotes, WorkloadInput, command, one_machine, overheard};
+use super::{CommandFailure, WithNotes, WorkloadInput, command, one_machine, one_size, overheard};
 use crate::args::Command;
 use crate::commands::gantt::drawn;
 use crate::commands::headroom::answer;
@@ -82,6 +82,7 @@ pub fn headroom(
         return Err(CommandFailure::usage("no options of a bracket"));
     };
     one_machine(input, "a bracket")?;
+    one_size(Some(input), "a bracket")?;
     let told = overheard(|| {
         let answer = answer(&args, input, stop)?.filter(|_| !stop.load(Ordering::Relaxed));
         answer.iter().try_for_each(|answer| answer.write(&args, input))?;

@@ -13,7 +13,7 @@ impl WorkloadInput {
         header: SwfHeader,
         records: Option<Vec<SwfRecord>>,
     ) -> WorkloadInput {
-        WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new() }
+        WorkloadInput { workload, audit, header, records, site: None, counted: None, windows: Vec::new(), series: None }
     }
 
     /// Returns whether it is a site: then its parts are not all of it.

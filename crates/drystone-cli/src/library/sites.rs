@@ -1,6 +1,6 @@
 //! Imports, fidelity and starts foreseen, for programs.
 
-use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, command, overheard};
+use super::{CommandFailure, LibraryOutput, WithNotes, WorkloadInput, command, one_size, overheard};
 use crate::args::{Command, SourceArgs};
 use crate::commands::fidelity::held;
 use crate::commands::foresee::scores;
@@ -23,6 +23,7 @@ pub fn foresee(
     let Command::Foresee(args) = command("foresee", &[], options)? else {
         return Err(CommandFailure::usage("no options of a score of answers"));
     };
+    one_size(Some(input), "a score of answers")?;
     let told = overheard(|| scores(&args, input, stop))?;
     Ok(told.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: told.messages }))
 }
@@ -41,6 +42,7 @@ pub fn whatif(
     let Command::Whatif(mut args) = command("whatif", &[], options)? else {
         return Err(CommandFailure::usage("no options of a what-if"));
     };
+    one_size(log, "a what-if")?;
     if let Some(place) = place {
         args.source = SourceArgs::of(place);
     }

@@ -28,6 +28,7 @@ pub fn advise(
     let Command::Advise(mut args) = command("advise", &[], options)? else {
         return Err(CommandFailure::usage("no options of advice"));
     };
+    super::one_size(log, "advice")?;
     if let Some(place) = place {
         args.source = SourceArgs::of(place);
     }
@@ -69,6 +70,7 @@ pub fn evolve(
     let Command::Evolve(mut args) = command("evolve", &[], options)? else {
         return Err(CommandFailure::usage("no options of a search"));
     };
+    super::one_size(Some(log), "a search for orders")?;
     args.also = also.to_vec();
     let told = overheard(|| crate::commands::evolve::found(&args, log, stop))?;
     let (found, interrupted) = told.what;

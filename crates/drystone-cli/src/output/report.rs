@@ -71,8 +71,10 @@ pub(crate) fn figures(row: &mut FlatRow, report: &Report, promises: PromisesKept
         row.number(name("total"), Some(excess.total));
         row.number(name("mean"), excess.mean);
     }
-    let measured =
-        |metric: &Metric| report.disruptions.is_some() || !metric.needs().contains(&MetricNeeds::Disruptions);
+    let measured = |metric: &Metric| {
+        (report.disruptions.is_some() || !metric.needs().contains(&MetricNeeds::Disruptions))
+            && (report.sizes.is_some() || !metric.needs().contains(&MetricNeeds::Sizes))
+    };
     Metric::FIGURES.into_iter().filter(measured).for_each(|metric| add(row, metric));
 }
 
@@ -326,7 +328,8 @@ const TOLD: [Metric; 41] = [
 
 /// Metrics without words of their own: a new one is shown by its name until it has some.
 fn others(report: &Report, promises: PromisesKept) -> Vec<(String, String)> {
-    let others = Metric::FIGURES.into_iter().filter(|metric| !TOLD.contains(metric));
+    let has_words = |metric: &Metric| TOLD.contains(metric) || metric.needs().contains(&MetricNeeds::Sizes);
+    let others = Metric::FIGURES.into_iter().filter(|metric| !has_words(metric));
     others.map(|metric| (metric.name(), in_unit(metric.of((report, &promises)), metric.unit()))).collect()
 }
 

@@ -30,6 +30,7 @@ mod report;
 mod reproduce;
 mod resources;
 mod run;
+mod shapes;
 mod slurm;
 mod suspension;
 mod sweep;

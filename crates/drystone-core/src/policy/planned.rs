@@ -67,6 +67,11 @@ impl PlannedJob {
         PlannedJob { start: Time::MAX, id, procs: view.job(id).procs, span }
     }
 
+    /// A job with no place in the plan yet, with another size than the preferred.
+    pub(super) fn sized(id: JobId, procs: Procs, view: &View<'_>) -> PlannedJob {
+        PlannedJob { start: Time::MAX, id, procs, span: view.prediction_at(id, procs).max(Span(1)) }
+    }
+
     /// Planned end.
     #[inline]
     pub(super) fn end(&self) -> Time {
@@ -246,7 +251,7 @@ impl Believed {
     /// A job starts as planned.
     pub(super) fn start(&mut self, job: &PlannedJob, view: &View<'_>) {
         let end = view.now() + job.span;
-        if view.prediction(job.id) < job.span {
+        if view.prediction_at(job.id, job.procs) < job.span {
             self.extended.insert(job.id, end);
         }
         self.running.insert(RunningJob { end, id: job.id, procs: job.procs });

@@ -671,6 +671,6 @@ impl PlannedJob {
     /// Needs of the job, as the view knows them.
     #[inline]
     pub(super) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
-        view.need(self.id)
+        JobNeed { procs: self.procs, ..view.need(self.id) }
     }
 }

@@ -58,6 +58,10 @@ pub enum Chapter {
     Displaced(Moved),
     /// It started.
     Started(StartReason),
+    /// It has this size from its start on, one of several.
+    Sized(Procs),
+    /// Its size changed from the first to the second.
+    Resized(Procs, Procs),
     /// It was taken off its processors.
     Suspended,
     /// It resumed.
@@ -210,6 +214,28 @@ impl Observer for Biography {
         if id == self.id {
             self.start = Some(now);
             self.write(now, id, Chapter::Started(why));
+        }
+    }
+
+    fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.write(now, id, Chapter::Sized(procs));
+    }
+
+    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), _times: (Span, Span)) {
+        if id != self.id {
+            return;
+        }
+        // All changes of one instant are one.
+        let before = match self.chapters.last() {
+            Some((at, Chapter::Resized(before, _))) if *at == now => Some(*before),
+            _ => None,
+        };
+        if before.is_some() {
+            self.chapters.pop();
+        }
+        let from = before.unwrap_or(from);
+        if from != to {
+            self.write(now, id, Chapter::Resized(from, to));
         }
     }
 
@@ -521,11 +547,25 @@ impl Explanation<'_> {
                 };
                 format!("starts {how}, after {}", long(now - submit))
             }
+            Chapter::Sized(procs) => format!("gets {}", self.size(*procs)),
+            Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.size(*to)),
+            Chapter::Resized(from, to) => format!("grows from {from} to {}", self.size(*to)),
             Chapter::Suspended => "is suspended".to_string(),
             Chapter::Resumed => "resumes".to_string(),
             Chapter::Repredicted(span) => format!("is predicted to run for {} in total", long(*span)),
             Chapter::Cancelled => "is withdrawn".to_string(),
             Chapter::Ended(ran) => format!("ends after running for {}", long(*ran)),
+        }
+    }
+}
+
+impl Explanation<'_> {
+    /// A size beside the preferred one.
+    fn size(&self, procs: Procs) -> String {
+        let plural = if procs == 1 { "1 processor".to_string() } else { format!("{procs} processors") };
+        match self.workload.job(self.id).procs {
+            preferred if preferred == procs => format!("{plural}, its preferred size"),
+            preferred => format!("{plural}, of a preferred {preferred}"),
         }
     }
 }

@@ -135,7 +135,7 @@ impl JobShape {
 }
 
 /// Facts about a job's sizes that only the machine knows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShapeTruth {
     /// The true speedup.
     pub speedup: Speedup,
@@ -178,6 +178,20 @@ impl WorkloadShapes {
     pub fn shape(&self, place: usize) -> Option<(&JobShape, &ShapeTruth)> {
         let at = self.of.get(place).copied().flatten()? as usize;
         Some((self.known.get(at)?, self.truths.get(at)?))
+    }
+
+    /// Returns those of the jobs at the places that are kept.
+    #[must_use]
+    pub fn only(&self, keeps: impl Fn(usize) -> bool) -> WorkloadShapes {
+        let kept = self.of.iter().enumerate().filter(|(place, _)| keeps(*place));
+        WorkloadShapes { of: kept.map(|(_, at)| *at).collect(), ..self.clone() }
+    }
+
+    /// Returns them with times of power that are earlier by so much.
+    #[must_use]
+    pub fn earlier(&self, by: Span) -> WorkloadShapes {
+        let power = self.power.as_ref().map(|power| std::sync::Arc::new(power.earlier(by)));
+        WorkloadShapes { power, ..self.clone() }
     }
 
     /// Returns those of the jobs at these places.

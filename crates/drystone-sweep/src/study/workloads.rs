@@ -84,6 +84,7 @@ impl StudyReader<'_> {
             windows_at: raw.windows.as_ref().or(study.windows.as_ref()).map_or(span.clone(), Spanned::span),
             failures: self.failures(raw.failures.as_ref())?,
             failures_at: raw.failures.as_ref().map_or(span.clone(), Spanned::span),
+            shape: self.shapes(raw, span.clone())?,
             changes: self.changes(raw.change.as_ref())?,
             changes_at: raw.change.as_ref().map_or(span.clone(), Spanned::span),
             file_at: raw.file.as_ref().map_or(span, Spanned::span),

@@ -3,8 +3,10 @@
 //! Each draw depends on the seed and the job's number alone: a job that is malleable at a share of
 //! 20 % is so at 40 %.
 
+use crate::log::clean::Overrun;
+use crate::log::shapes::{ShapeNotes, give_shapes, read_shapes};
 use crate::model::{Decimal, JobKind, Procs, Speedup, Workload};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 /// Rule by which sizes and speedups follow from the size that the log gives a job.
@@ -44,8 +46,9 @@ pub struct Reshape {
     pub rule: ReshapeRule,
     /// Speedup under [`ReshapeRule::Range`].
     pub speedup: Speedup,
-    /// Seconds between points.
-    pub every: u32,
+    /// Seconds between points; `None`: 60 of malleable jobs under [`ReshapeRule::Efficiency`], else
+    /// 0, which is at any time.
+    pub every: Option<u32>,
     /// Seconds without progress when a job grows, and when it shrinks.
     pub costs: (u32, u32),
     /// Draw of a processor, uniform between two.
@@ -53,6 +56,25 @@ pub struct Reshape {
     /// Seed.
     pub seed: u64,
 }
+
+impl Default for Reshape {
+    /// All jobs malleable, by efficiency.
+    fn default() -> Reshape {
+        Reshape {
+            kind: JobKind::Malleable,
+            share: 1.0,
+            rule: ReshapeRule::Efficiency(EFFICIENCY),
+            speedup: Speedup::Linear,
+            every: None,
+            costs: (0, 0),
+            watts: (0, 0),
+            seed: 1,
+        }
+    }
+}
+
+/// Efficiencies of Posner et al. 2023.
+const EFFICIENCY: [f64; 3] = [0.95, 0.8, 0.5];
 
 const EXPECTED: &str = "expected efficiency, efficiency(0.95,0.8,0.5), downey, downey(A,SIGMA) with numbers, log(LO,HI) or \
                         uniform(LO,HI), range(LO,HI) or range(LO,HI,pow2)";
@@ -108,7 +130,7 @@ impl FromStr for ReshapeRule {
         let wrong = || format!("`{text}` is no rule; {EXPECTED}");
         let (name, parts) = arguments(text.trim()).ok_or_else(wrong)?;
         match (name, &parts[..]) {
-            ("efficiency", []) => Ok(ReshapeRule::Efficiency([0.95, 0.8, 0.5])),
+            ("efficiency", []) => Ok(ReshapeRule::Efficiency(EFFICIENCY)),
             ("efficiency", [a, b, c]) => Ok(ReshapeRule::Efficiency([number(a, 0.0)?, number(b, 0.0)?, number(c, 0.0)?])),
             ("downey", []) => Ok(ReshapeRule::Downey(ParameterDraw::FromSize, ParameterDraw::Uniform(0.0, 2.0))),
             ("downey", [average, sigma]) => Ok(ReshapeRule::Downey(drawn(average, 1.0)?, drawn(sigma, 0.0)?)),
@@ -131,6 +153,51 @@ impl FromStr for ReshapeRule {
             ),
             _ => Err(wrong()),
         }
+    }
+}
+
+impl fmt::Display for ReshapeRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReshapeRule::Efficiency(bounds) if *bounds == EFFICIENCY => f.write_str("efficiency"),
+            ReshapeRule::Efficiency([min, own, max]) => write!(f, "efficiency({min},{own},{max})"),
+            ReshapeRule::Downey(average, sigma) => write!(f, "downey({average},{sigma})"),
+            ReshapeRule::Range(low, high, false) => write!(f, "range({low},{high})"),
+            ReshapeRule::Range(low, high, true) => write!(f, "range({low},{high},pow2)"),
+        }
+    }
+}
+
+impl fmt::Display for ParameterDraw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParameterDraw::Fixed(number) => number.fmt(f),
+            ParameterDraw::Uniform(low, high) => write!(f, "uniform({low},{high})"),
+            ParameterDraw::Log(low, high) => write!(f, "log({low},{high})"),
+            ParameterDraw::FromSize => f.write_str("size"),
+        }
+    }
+}
+
+impl fmt::Display for Reshape {
+    /// Kind and share, and what differs from the default; without the seed: `malleable 20%`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reshape { kind, share, rule, speedup, every, costs, watts, .. } = self;
+        write!(f, "{} {}%", kind.name(), (share * 1e4).round() / 1e2)?;
+        if *rule != ReshapeRule::Efficiency(EFFICIENCY) {
+            write!(f, " by {rule}")?;
+        }
+        if *speedup != Speedup::Linear {
+            write!(f, " speedup {speedup}")?;
+        }
+        every.iter().try_for_each(|every| write!(f, " every {every}s"))?;
+        if *costs != (0, 0) {
+            write!(f, " costs {}s/{}s", costs.0, costs.1)?;
+        }
+        if *watts != (0, 0) {
+            write!(f, " watts {}-{}", watts.0, watts.1)?;
+        }
+        Ok(())
     }
 }
 
@@ -196,6 +263,22 @@ fn by_downey(average: Decimal, sigma: Decimal, size: Procs, machine: Procs) -> (
 }
 
 impl Reshape {
+    /// Gives the jobs of a workload the shapes of [`Reshape::table`]. Estimates and run times follow
+    /// the rule for overruns at every size.
+    ///
+    /// # Errors
+    /// As [`Reshape::table`].
+    pub fn apply(&self, workload: Workload, overrun: Overrun) -> Result<(Workload, ShapeNotes), String> {
+        let table = read_shapes(&format!("reshape({self} seed {})", self.seed), &self.table(&workload)?)
+            .map_err(|e| e.to_string())?;
+        give_shapes(workload, &table, overrun).map_err(|e| e.to_string())
+    }
+
+    fn points(&self) -> u32 {
+        let by_efficiency = matches!(self.rule, ReshapeRule::Efficiency(_)) && self.kind == JobKind::Malleable;
+        self.every.unwrap_or(if by_efficiency { 60 } else { 0 })
+    }
+
     /// Shapes for the jobs of a workload, as the table of `--shapes`.
     ///
     /// # Errors
@@ -245,7 +328,7 @@ impl Reshape {
             let bounds = if list.is_empty() { (min.to_string(), max.to_string()) } else { Default::default() };
             let (low, high) = (f64::from(self.watts.0), f64::from(self.watts.1));
             let watts = (low + draw(self.seed, 2, number) * (high - low + 1.0)).floor().min(high);
-            let (every, grow, shrink) = if drawn { (self.every, self.costs.0, self.costs.1) } else { (0, 0, 0) };
+            let (every, grow, shrink) = if drawn { (self.points(), self.costs.0, self.costs.1) } else { (0, 0, 0) };
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
@@ -256,6 +339,18 @@ impl Reshape {
             );
         }
         Ok(text)
+    }
+}
+
+/// Reads a draw of watts: a number, or two of which each job draws one between, such as `60-200`.
+///
+/// # Errors
+/// Other text.
+pub fn read_watts(text: &str) -> Result<(u32, u32), String> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    match (low.trim().parse(), high.trim().parse()) {
+        (Ok(low), Ok(high)) if low <= high => Ok((low, high)),
+        _ => Err(format!("`{text}` is no draw; expected whole watts, such as 120, or a range, such as 60-200")),
     }
 }
 

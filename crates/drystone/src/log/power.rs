@@ -7,12 +7,35 @@ use std::sync::Arc;
 const HEAD: &str =
     "expected a first line `time,cap` or `time,cap,announced`, then a line for each cap, such as `0,7000`";
 
+/// Caps on the power of a machine, and the lines of a file that they stand in.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CapTable {
+    file: String,
+    caps: Vec<PowerCap>,
+    lines: Vec<usize>,
+}
+
+impl CapTable {
+    /// Caps that are of no file, under this name.
+    #[must_use]
+    pub fn of(name: &str, caps: Vec<PowerCap>) -> CapTable {
+        CapTable { file: name.to_string(), lines: vec![1; caps.len()], caps }
+    }
+
+    /// An error in the line of a cap.
+    fn wrong(&self, cap: &PowerCap, problem: String) -> ShapesError {
+        let at = self.caps.iter().position(|other| other == cap);
+        let line = at.and_then(|at| self.lines.get(at)).copied().unwrap_or(1);
+        ShapesError::Line { file: self.file.clone(), line, problem }
+    }
+}
+
 /// Reads a table of caps: from `time` on, in seconds like the log's, jobs and idle processors may
 /// draw `cap` watts in all; the scheduler knows of it from `announced` on, or from the beginning.
 ///
 /// # Errors
 /// Another head, no line, times that do not ascend, cells that are no whole numbers.
-pub fn read_caps(file: &str, text: &str) -> Result<Vec<PowerCap>, ShapesError> {
+pub fn read_caps(file: &str, text: &str) -> Result<CapTable, ShapesError> {
     let wrong = |line: usize, problem: String| ShapesError::Line { file: file.to_string(), line, problem };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
@@ -22,7 +45,7 @@ pub fn read_caps(file: &str, text: &str) -> Result<Vec<PowerCap>, ShapesError> {
     if columns != ["time", "cap"] && columns != ["time", "cap", "announced"] {
         return Err(wrong(at, format!("the first line is `{first}`; {HEAD}")));
     }
-    let mut caps: Vec<PowerCap> = Vec::new();
+    let (mut caps, mut taken): (Vec<PowerCap>, Vec<usize>) = (Vec::new(), Vec::new());
     for (at, line) in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         if cells.len() != columns.len() {
@@ -46,50 +69,53 @@ pub fn read_caps(file: &str, text: &str) -> Result<Vec<PowerCap>, ShapesError> {
             ));
         }
         caps.push(PowerCap { from, watts, announced: announced.min(from) });
+        taken.push(at);
     }
     match caps.is_empty() {
         true => Err(wrong(at, format!("the table has no cap; {HEAD}"))),
-        false => Ok(caps),
+        false => Ok(CapTable { file: file.to_string(), caps, lines: taken }),
     }
 }
 
-/// Gives the machine of a workload power: caps, as a table named `file` has them, and the draw of
-/// an idle processor.
+/// Gives the machine of a workload power: caps, and the draw of an idle processor.
 ///
 /// # Errors
 /// A cap below the draw of the idle machine; a job that draws more than every cap at its smallest
 /// size.
-pub fn give_power(mut workload: Workload, file: &str, caps: Vec<PowerCap>, idle: u64) -> Result<Workload, ShapesError> {
-    let wrong = |problem: String| ShapesError::Line { file: file.to_string(), line: 1, problem };
+pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result<Workload, ShapesError> {
+    let CapTable { file, caps, .. } = table;
     let procs = u64::from(workload.machine().procs);
     let whole = idle.saturating_mul(procs);
     if let Some(cap) = caps.iter().find(|cap| cap.watts < whole) {
-        return Err(wrong(format!(
+        let problem = format!(
             "the cap from {} is {} W, and the idle machine draws {whole} W ({procs} processors of {idle} W); raise the cap, or \
              lower --idle",
             cap.from, cap.watts
-        )));
+        );
+        return Err(table.wrong(cap, problem));
     }
     let before = workload.shapes().cloned();
-    if let (Some(shapes), Some(most)) = (&before, caps.iter().map(|cap| cap.watts).max()) {
+    if let (Some(shapes), Some(widest)) = (&before, caps.iter().max_by_key(|cap| cap.watts)) {
+        let most = widest.watts;
         for (place, truth) in workload.truth().iter().enumerate() {
             let Some((shape, _)) = shapes.shape(place) else { continue };
             let draw = shape.watts.saturating_mul(u64::from(shape.sizes.min()));
             if draw > most - whole {
-                return Err(wrong(format!(
+                let problem = format!(
                     "job {} draws {draw} W at its smallest size, and no cap leaves more than {} W for jobs; raise a cap, or \
                      leave the job out of the log",
                     truth.number,
                     most - whole
-                )));
+                );
+                return Err(table.wrong(widest, problem));
             }
         }
     }
-    for (name, value) in [("power", file.to_string()), ("idle", format!("{idle} W"))] {
+    for (name, value) in [("power", file.clone()), ("idle", format!("{idle} W"))] {
         workload.provenance.settings.retain(|setting| setting.name != name);
         workload.provenance.settings.push(Setting { name: name.to_string(), value });
     }
-    let power = Some(Arc::new(PowerSupply { caps, idle }));
+    let power = Some(Arc::new(PowerSupply { caps: caps.clone(), idle }));
     let of = vec![None; workload.len()];
     let shapes = before.map_or_else(
         || WorkloadShapes { of, power: power.clone(), ..WorkloadShapes::default() },

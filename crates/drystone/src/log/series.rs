@@ -1,15 +1,18 @@
 //! Carbon intensity and price of electricity over time.
 
-use crate::model::Time;
+use crate::model::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A series of carbon intensities and prices; each line holds until the next.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PowerSeries {
     file: String,
     carbon: bool,
     price: bool,
     /// Time, grams per kilowatt-hour, money per megawatt-hour.
     rows: Vec<(Time, f64, f64)>,
+    /// Line of the first row.
+    line: usize,
 }
 
 /// A series that cannot be used.
@@ -41,8 +44,12 @@ impl PowerSeries {
         if !known || !has("time") || columns.len() < 2 {
             return Err(wrong(at, format!("the first line is `{first}`; {HEAD}")));
         }
-        let mut series =
-            PowerSeries { file: file.to_string(), carbon: has("carbon"), price: has("price"), rows: Vec::new() };
+        let mut series = PowerSeries {
+            file: file.to_string(),
+            carbon: has("carbon"),
+            price: has("price"),
+            ..PowerSeries::default()
+        };
         for (at, line) in lines {
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
             if cells.len() != columns.len() {
@@ -71,6 +78,9 @@ impl PowerSeries {
                     at,
                     format!("the time {} comes after a later or equal one; put the lines in order", row.0),
                 ));
+            }
+            if series.rows.is_empty() {
+                series.line = at;
             }
             series.rows.push(row);
         }
@@ -104,12 +114,32 @@ impl PowerSeries {
     pub fn at(&self, time: Time) -> Result<(f64, f64), PowerSeriesError> {
         let after = self.rows.partition_point(|row| row.0 <= time);
         let row = after.checked_sub(1).and_then(|at| self.rows.get(at));
-        row.map(|row| (row.1, row.2)).ok_or_else(|| PowerSeriesError {
+        row.map(|row| (row.1, row.2)).ok_or_else(|| self.late(time))
+    }
+
+    /// Checks that it is known from a time on.
+    ///
+    /// # Errors
+    /// It begins later.
+    pub fn check_from(&self, time: Time) -> Result<(), PowerSeriesError> {
+        self.at(time).map(|_| ())
+    }
+
+    /// Returns the same series, earlier by so much.
+    #[must_use]
+    pub fn earlier(&self, by: Span) -> PowerSeries {
+        let rows = self.rows.iter().map(|row| (row.0 - by, row.1, row.2)).collect();
+        PowerSeries { rows, ..self.clone() }
+    }
+
+    fn late(&self, time: Time) -> PowerSeriesError {
+        let begin = self.rows.first().map_or(Time::MAX, |row| row.0);
+        PowerSeriesError {
             file: self.file.clone(),
-            line: 2,
+            line: self.line,
             problem: format!(
-                "the series begins after {time}, when power is drawn already; add a line for an earlier time"
+                "the series begins at {begin}, and the first job is submitted at {time}; add a line for {time} or earlier"
             ),
-        })
+        }
     }
 }

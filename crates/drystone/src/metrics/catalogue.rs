@@ -40,6 +40,8 @@ pub enum MetricNeeds {
     Disruptions,
     /// A threshold of excessive waits.
     Threshold,
+    /// Jobs of several sizes, or power.
+    Sizes,
 }
 
 /// Source of metrics: a report, with an audit of promises where there is one.
@@ -141,6 +143,16 @@ macro_rules! catalogue {
 macro_rules! disrupted {
     ($field:ident) => {
         |found| Some(found.report.disruptions.as_ref()?.$field as f64)
+    };
+}
+
+/// A value of a [`SizeReport`](super::SizeReport).
+macro_rules! sized {
+    (|$sizes:ident| $of:expr) => {
+        |found| {
+            let $sizes = found.report.sizes.as_ref()?;
+            $of
+        }
     };
 }
 
@@ -297,6 +309,51 @@ catalogue! {
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
             &[MetricNeeds::Promises, MetricNeeds::Disruptions],
             |found| found.report.disruptions.as_ref().and(Some(found.promises?.excused as f64));
+        /// Mean slowdown against the run time at the preferred size.
+        SlowdownRef "slowdown_ref", Some("slowdown_ref"), "mean slowdown at the preferred size", Ratio, Less,
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.slowdown_ref));
+        /// Share of the machine that all jobs would use at their preferred sizes, until the last end.
+        Useful "useful", Some("useful"), "useful utilisation", Share, More, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.useful));
+        /// Number of times that jobs grew.
+        Grows "grows", Some("grows"), "times that jobs grew", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.grows as f64));
+        /// Number of times that jobs shrank.
+        Shrinks "shrinks", Some("shrinks"), "times that jobs shrank", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.shrinks as f64));
+        /// Seconds without progress because of changes of size.
+        Reconfiguring "reconfiguring", Some("reconfiguring"), "seconds of reconfiguring", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.reconfiguring as f64));
+        /// Mean of size over preferred size, weighted by time.
+        MeanSize "mean_size", Some("mean_size"), "mean size over preferred size", Ratio, More, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.mean_size));
+        /// Mean wait of the jobs of one size.
+        RigidWait "rigid_wait", Some("rigid_wait"), "mean wait of rigid jobs", Seconds, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.waits(true)?.0));
+        /// Mean response of the jobs of one size.
+        RigidResponse "rigid_response", Some("rigid_response"), "mean response of rigid jobs", Seconds, Less,
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(true)?.1));
+        /// Mean wait of the jobs of several sizes.
+        ShapedWait "shaped_wait", Some("shaped_wait"), "mean wait of jobs of several sizes", Seconds, Less,
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(false)?.0));
+        /// Mean response of the jobs of several sizes.
+        ShapedResponse "shaped_response", Some("shaped_response"), "mean response of jobs of several sizes", Seconds, Less,
+            &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.waits(false)?.1));
+        /// Joules drawn.
+        Energy "energy", Some("energy"), "joules drawn", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.power?.energy as f64));
+        /// Largest draw in watts.
+        PeakDraw "peak_draw", Some("peak_draw"), "largest draw in watts", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.power?.peak as f64));
+        /// Seconds in which more than the cap was drawn.
+        AboveCap "above_cap", Some("above_cap"), "seconds above the cap", Count, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| Some(sizes.power?.above_cap as f64));
+        /// Grams of carbon dioxide.
+        Carbon "carbon", Some("carbon"), "grams of carbon dioxide", Ratio, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| sizes.power?.carbon);
+        /// Cost of the energy.
+        EnergyCost "energy_cost", Some("energy_cost"), "cost of the energy", Ratio, Less, &[MetricNeeds::Sizes],
+            sized!(|sizes| sizes.power?.cost);
     }
 }
 
@@ -419,6 +476,7 @@ impl MetricsConfig {
             predictability: needed(MetricNeeds::Predictability),
             fairness: needed(MetricNeeds::Fairness),
             disruptions: needed(MetricNeeds::Disruptions),
+            sizes: needed(MetricNeeds::Sizes),
             weeks: false,
             ..MetricsConfig::light()
         }

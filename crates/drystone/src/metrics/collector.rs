@@ -55,6 +55,9 @@ pub struct MetricsConfig {
     pub disruptions: bool,
     /// True to keep a row per job: about 120 bytes each.
     pub keep_jobs: bool,
+    /// True to measure sizes of jobs and power, where jobs have several sizes or power is counted.
+    /// An experiment does it.
+    pub sizes: bool,
 }
 
 impl MetricsConfig {
@@ -76,6 +79,7 @@ impl MetricsConfig {
             classes: false,
             disruptions: false,
             keep_jobs: false,
+            sizes: true,
         }
     }
 
@@ -396,6 +400,7 @@ impl Collector {
             resources: self.resources.as_ref().map_or_else(Vec::new, |meter| meter.finish(machine.busy())),
             machine,
             disruptions: self.disruptions.map(|meter| meter.finish(up, machine.down)),
+            sizes: None,
             queue: self.queue.finish(),
             kills: self.kills,
             suspensions: Suspensions {

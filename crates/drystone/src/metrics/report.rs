@@ -11,6 +11,7 @@ use super::predictability::Predictability;
 use super::resources::ResourceUse;
 use super::row::JobRow;
 use super::selection::{JobSelection, Trimmed};
+use super::sizes::SizeReport;
 use crate::model::{EndedJob, How, JobId, SharedSort};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct Report {
     /// Use of resources beyond processors; empty where none are counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ResourceUse>,
+    /// Sizes of jobs and power; `None` where every job has one size and power is not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizeReport>,
     /// Queue length and loss of capacity; `None` where the collector saw no instants.
     pub queue: Option<QueueUse>,
     /// Suspensions.
@@ -72,6 +76,7 @@ impl Report {
     #[must_use]
     pub fn without_jobs(mut self) -> Report {
         (self.jobs, self.lost) = (None, Vec::new());
+        self.sizes.iter_mut().for_each(|sizes| sizes.jobs.clear());
         self
     }
 

@@ -1,13 +1,14 @@
 //! Measures of jobs that change shape, and of power: from the segments in which they ran.
 
+use super::power::{PowerMeter, PowerTimeline, PowerUse};
 use crate::engine::{Segment, SegmentEnd};
 use crate::log::series::{PowerSeries, PowerSeriesError};
-use crate::model::{JobId, SharedSort, Time, Workload};
-use serde::Serialize;
+use crate::model::{JobId, JobKind, JobShape, SharedSort, Time, Workload};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Measures of a schedule whose jobs may have several sizes.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+/// Measures of a schedule whose jobs may have several sizes, over all jobs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SizeReport {
     /// Mean of max(1, (end − submit) / max(10, run time at the preferred size)).
     pub slowdown_ref: f64,
@@ -27,35 +28,32 @@ pub struct SizeReport {
     pub mean_size: f64,
     /// Share of the running time at the preferred size.
     pub at_pref: f64,
+    /// Waits by kind of job; kinds without a job are left out.
+    pub kinds: Vec<KindWaits>,
     /// Power, where it is counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerUse>,
-    /// Jobs, in order of arrival.
+    /// Power over time, where it is counted and the workload is simulated as a whole.
+    #[serde(skip)]
+    pub timeline: Option<PowerTimeline>,
+    /// Jobs by the log's numbers.
     #[serde(skip)]
     pub jobs: BTreeMap<i64, SizedJob>,
 }
 
-/// Use of power over the makespan.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub struct PowerUse {
-    /// Joules drawn, by jobs and idle processors.
-    pub energy: u128,
-    /// Mean draw in watts.
-    pub mean: f64,
-    /// Largest draw in watts.
-    pub peak: u64,
-    /// Joules drawn over those that the caps allow; `None` without caps.
-    pub used: Option<f64>,
-    /// Seconds in which more than the cap was drawn.
-    pub above_cap: i64,
-    /// Joules drawn above it.
-    pub joules_above_cap: u128,
-    /// Grams of carbon dioxide, where its intensity is known.
-    pub carbon: Option<f64>,
-    /// Price, where it is known.
-    pub cost: Option<f64>,
-    /// Joules per processor-second of work at the preferred size.
-    pub per_useful: Option<f64>,
+/// Waits of the jobs of one kind.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct KindWaits {
+    /// Name of the kind ([`JobKind::name`]).
+    pub kind: String,
+    /// Number of jobs.
+    pub jobs: u64,
+    /// Mean wait in seconds.
+    pub wait: f64,
+    /// Mean time from submit to end in seconds.
+    pub response: f64,
+    /// As [`SizeReport::slowdown_ref`].
+    pub slowdown_ref: f64,
 }
 
 /// Sizes of a job over its life.
@@ -89,43 +87,93 @@ impl SizeReport {
         segments: &[Segment],
         series: Option<&PowerSeries>,
     ) -> Result<SizeReport, PowerSeriesError> {
+        let mut meter = SizeMeter::default();
+        meter.add(workload, segments, series)?;
+        Ok(meter.finish())
+    }
+
+    /// Mean waits and responses of the rigid jobs, or of those with several sizes; `None` without
+    /// such jobs.
+    #[must_use]
+    pub fn waits(&self, rigid: bool) -> Option<(f64, f64)> {
+        let kinds = || self.kinds.iter().filter(|one| (one.kind == JobKind::Rigid.name()) == rigid);
+        let jobs = kinds().map(|one| one.jobs).sum::<u64>() as f64;
+        let mean = |of: fn(&KindWaits) -> f64| kinds().map(|one| of(one) * one.jobs as f64).sum::<f64>() / jobs;
+        (jobs > 0.0).then(|| (mean(|one| one.wait), mean(|one| one.response)))
+    }
+}
+
+/// Adds up [`SizeReport`] over the parts of a workload that are simulated apart.
+#[derive(Debug, Default)]
+pub struct SizeMeter {
+    report: SizeReport,
+    sums: ShapeSums,
+    /// Processor-seconds of the machine in the makespans.
+    capacity: f64,
+    power: Option<PowerMeter>,
+    parts: usize,
+}
+
+/// Sums over all jobs.
+#[derive(Debug, Default)]
+struct ShapeSums {
+    held: i128,
+    useful: i128,
+    time: i128,
+    sizes: f64,
+    preferred: i128,
+    /// Jobs, waits, responses and slowdowns by kind.
+    kinds: [(u64, i128, i128, f64); JobKind::ALL.len()],
+}
+
+impl SizeMeter {
+    /// Adds the segments of a part.
+    ///
+    /// # Errors
+    /// A series that begins after the schedule.
+    pub fn add(
+        &mut self,
+        workload: &Workload,
+        segments: &[Segment],
+        series: Option<&PowerSeries>,
+    ) -> Result<(), PowerSeriesError> {
+        self.parts += 1;
         let mut list: Vec<&Segment> = segments.iter().collect();
         list.sort_shared_by_key(|segment| (segment.job, segment.start, segment.end));
-        let mut report = SizeReport::default();
-        let (mut sums, mut turns) = (ShapeSums::default(), Vec::new());
+        let mut turns = Vec::new();
+        let first = workload.submits().unwrap_or_default().0;
+        let last = list.iter().map(|segment| segment.end).max().unwrap_or(first);
+        let useful = self.sums.useful;
         for of_job in list.chunk_by(|a, b| a.job == b.job) {
-            report.take(workload, of_job, &mut sums, &mut turns);
+            self.take(workload, of_job, &mut turns);
         }
-        let (first, last) = (workload.submits().unwrap_or_default().0, sums.last);
-        let capacity = f64::from(workload.machine().procs) * (last - first).as_f64();
-        if sums.jobs > 0 && capacity > 0.0 {
-            report.slowdown_ref = sums.slowdown / sums.jobs as f64;
-            report.held = u64::try_from(sums.held).unwrap_or(u64::MAX);
-            report.utilisation = sums.held as f64 / capacity;
-            report.useful = sums.useful as f64 / capacity;
-            report.mean_size = sums.sizes / (sums.time as f64).max(1.0);
-            report.at_pref = sums.preferred as f64 / (sums.time as f64).max(1.0);
+        self.capacity += f64::from(workload.machine().procs) * (last - first).as_f64();
+        let counted = workload
+            .shapes()
+            .is_some_and(|shapes| shapes.power.is_some() || shapes.known.iter().any(|shape| shape.watts > 0));
+        if counted && !list.is_empty() {
+            let power = self.power.get_or_insert_default();
+            power.add(workload, (first, last), turns, series)?;
+            power.useful += self.sums.useful - useful;
         }
-        let counted = workload.shapes().is_some_and(|shapes| shapes.known.iter().any(|shape| shape.watts > 0))
-            || workload.shapes().is_some_and(|shapes| shapes.power.is_some());
-        if counted && sums.jobs > 0 {
-            report.power = Some(power_use(workload, (first, last), turns, series, sums.useful)?);
-        }
-        Ok(report)
+        Ok(())
     }
 
     /// Takes the segments of a job, in order of time.
-    fn take(&mut self, workload: &Workload, of_job: &[&Segment], sums: &mut ShapeSums, turns: &mut Vec<(Time, i128)>) {
+    fn take(&mut self, workload: &Workload, of_job: &[&Segment], turns: &mut Vec<(Time, i128)>) {
         let Some((start, end)) = of_job.first().zip(of_job.last()) else { return };
+        let SizeMeter { report, sums, .. } = self;
         let (job, run) = (workload.job(start.job), workload.truth()[start.job.index()].run);
         let shape = shape_of(workload, start.job);
         let watts = shape.map_or(0, |shape| shape.watts);
         let mut sized = SizedJob { first: start.procs, last: end.procs, ..SizedJob::default() };
-        let (mut area, mut time) = (0i128, 0i128);
+        let (mut area, mut time, mut ran) = (0i128, 0i128, 0i128);
         for (at, segment) in of_job.iter().enumerate() {
             let seconds = i128::from((segment.end - segment.start).0);
             area += seconds * i128::from(segment.procs);
             time += seconds;
+            // What an outage or a drop of power took away was no run.
+            ran = if segment.then == SegmentEnd::Requeued { 0 } else { ran + seconds };
             sums.sizes += seconds as f64 * f64::from(segment.procs) / f64::from(job.procs);
             sums.preferred += if segment.procs == job.procs { seconds } else { 0 };
             let draw = i128::from(watts) * i128::from(segment.procs);
@@ -138,88 +186,61 @@ impl SizeReport {
         }
         sized.mean = if time > 0 { area as f64 / time as f64 } else { f64::from(start.procs) };
         sized.energy = u128::try_from(area).unwrap_or(0) * u128::from(watts);
-        self.grows += u64::from(sized.grows);
-        self.shrinks += u64::from(sized.shrinks);
-        self.reconfiguring += sized.reconfiguring;
-        sums.jobs += 1;
-        sums.last = sums.last.max(end.end);
+        report.grows += u64::from(sized.grows);
+        report.shrinks += u64::from(sized.shrinks);
+        report.reconfiguring += sized.reconfiguring;
+        report.jobs.insert(start.number, sized);
         sums.held += area;
         sums.time += time;
         sums.useful += i128::from(run.0) * i128::from(job.procs);
-        sums.slowdown += ((end.end - job.submit).as_f64() / run.as_f64().max(10.0)).max(1.0);
-        self.jobs.insert(start.number, sized);
+        let response = end.end - job.submit;
+        let kind = shape.map_or(JobKind::Rigid, |shape| shape.kind);
+        let Some(at) = JobKind::ALL.iter().position(|one| *one == kind) else { return };
+        let (jobs, waits, responses, slowdowns) = &mut sums.kinds[at];
+        *jobs += 1;
+        *waits += i128::from(response.0) - ran;
+        *responses += i128::from(response.0);
+        *slowdowns += (response.as_f64() / run.as_f64().max(10.0)).max(1.0);
     }
-}
 
-fn shape_of(workload: &Workload, id: JobId) -> Option<&crate::model::JobShape> {
-    workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
-}
-
-/// ShapeSums over all jobs.
-struct ShapeSums {
-    jobs: u64,
-    last: Time,
-    held: i128,
-    useful: i128,
-    time: i128,
-    sizes: f64,
-    preferred: i128,
-    slowdown: f64,
-}
-
-impl Default for ShapeSums {
-    fn default() -> ShapeSums {
-        ShapeSums { jobs: 0, last: Time::MIN, held: 0, useful: 0, time: 0, sizes: 0.0, preferred: 0, slowdown: 0.0 }
-    }
-}
-
-/// Adds up the draw over time. `turns` are changes of what jobs draw.
-fn power_use(
-    workload: &Workload,
-    (first, last): (Time, Time),
-    mut turns: Vec<(Time, i128)>,
-    series: Option<&PowerSeries>,
-    useful: i128,
-) -> Result<PowerUse, PowerSeriesError> {
-    let supply = workload.shapes().and_then(|shapes| shapes.power.clone()).unwrap_or_default();
-    turns.extend([(first, 0), (last, 0)]);
-    turns.extend(supply.caps.iter().map(|cap| (cap.from, 0)));
-    turns.extend(series.iter().flat_map(|series| series.times()).map(|time| (time, 0)));
-    turns.sort_unstable();
-    let idle = u128::from(supply.idle) * u128::from(workload.machine().procs);
-    let (mut jobs, mut before) = (0i128, first);
-    let mut power = PowerUse::default();
-    let (mut carbon, mut cost, mut allowed) = (0.0, 0.0, 0u128);
-    for (time, change) in turns {
-        let seconds = (time.min(last) - before.max(first)).0;
-        if seconds > 0 {
-            let draw = u128::try_from(jobs).unwrap_or(0) + idle;
-            let joules = draw * seconds.unsigned_abs() as u128;
-            power.energy += joules;
-            power.peak = power.peak.max(u64::try_from(draw).unwrap_or(u64::MAX));
-            if let Some(cap) = supply.cap(before, Time::MAX) {
-                allowed += u128::from(cap) * seconds.unsigned_abs() as u128;
-                if draw > u128::from(cap) {
-                    power.above_cap += seconds;
-                    power.joules_above_cap += (draw - u128::from(cap)) * seconds.unsigned_abs() as u128;
-                }
-            }
-            if let Some(series) = series {
-                let (intensity, price) = series.at(before)?;
-                carbon += joules as f64 * intensity / 3.6e6;
-                cost += joules as f64 * price / 3.6e9;
+    /// The report on everything added.
+    #[must_use]
+    pub fn finish(self) -> SizeReport {
+        let SizeMeter { mut report, sums, capacity, power, parts } = self;
+        let jobs: u64 = sums.kinds.iter().map(|kind| kind.0).sum();
+        if jobs == 0 || capacity <= 0.0 {
+            return report;
+        }
+        for (kind, (jobs, waits, responses, slowdowns)) in JobKind::ALL.into_iter().zip(sums.kinds) {
+            report.slowdown_ref += slowdowns;
+            if jobs > 0 {
+                let mean = |sum: i128| sum as f64 / jobs as f64;
+                report.kinds.push(KindWaits {
+                    kind: kind.name().to_string(),
+                    jobs,
+                    wait: mean(waits),
+                    response: mean(responses),
+                    slowdown_ref: slowdowns / jobs as f64,
+                });
             }
         }
-        jobs += change;
-        before = time;
+        report.slowdown_ref /= jobs as f64;
+        report.held = u64::try_from(sums.held).unwrap_or(u64::MAX);
+        report.utilisation = sums.held as f64 / capacity;
+        report.useful = sums.useful as f64 / capacity;
+        report.mean_size = sums.sizes / (sums.time as f64).max(1.0);
+        report.at_pref = sums.preferred as f64 / (sums.time as f64).max(1.0);
+        if let Some(power) = power {
+            let (used, timeline) = power.finish();
+            report.power = Some(used);
+            report.timeline = timeline.filter(|_| parts == 1);
+        }
+        report
     }
-    power.mean = power.energy as f64 / (last - first).as_f64().max(1.0);
-    power.used = (allowed > 0).then(|| power.energy as f64 / allowed as f64);
-    power.per_useful = (useful > 0).then(|| power.energy as f64 / useful as f64);
-    if let Some(series) = series {
-        (power.carbon, power.cost) = (series.has_carbon().then_some(carbon), series.has_price().then_some(cost));
-    }
-    Ok(power)
+}
+
+fn shape_of(workload: &Workload, id: JobId) -> Option<&JobShape> {
+    workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
 }
 
 impl SizeReport {
@@ -235,6 +256,11 @@ impl SizeReport {
             ("size over preferred size, mean".to_string(), format!("{:.3}", self.mean_size)),
             ("running time at the preferred size".to_string(), percent(self.at_pref)),
         ];
+        let minutes = |seconds: f64| format!("{:.1} min", seconds / 60.0);
+        for one in self.kinds.iter().filter(|_| self.kinds.len() > 1) {
+            let waits = format!("{}, {} ({} jobs)", minutes(one.wait), minutes(one.response), one.jobs);
+            facts.push((format!("mean wait and response, {}", one.kind), waits));
+        }
         let Some(power) = &self.power else { return facts };
         let mut fact = |name: &str, value: String| facts.push((name.to_string(), value));
         fact("energy", format!("{:.3} MJ", power.energy as f64 / 1e6));
@@ -308,6 +334,9 @@ mod tests {
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);
         // 125 / 100 and 50 / 50.
         assert!((report.slowdown_ref - 1.125).abs() < 1e-12);
+        let kinds: Vec<(&str, u64, f64, f64)> =
+            report.kinds.iter().map(|one| (one.kind.as_str(), one.jobs, one.wait, one.response)).collect();
+        assert_eq!(kinds, [("rigid", 1, 0.0, 50.0), ("malleable", 1, 0.0, 125.0)]);
         let power = report.power.expect("watts");
         assert_eq!((power.energy, power.peak), (80_000, 800));
         // 0.08 MJ are 80/3600 kWh: at 360 g each 8 g, at 3600 per MWh 0.08.

@@ -39,6 +39,7 @@ mod predictors;
 mod published;
 mod readers;
 mod session;
+mod shapes_changed;
 mod shapes_golden;
 mod simulation;
 mod slack_golden;

@@ -5,7 +5,7 @@ use crate::common::shared;
 use drystone::engine::{Segment, Segments};
 use drystone::experiment::Experiment;
 use drystone::log::clean::{CleaningOptions, Overrun};
-use drystone::log::power::{give_power, read_caps};
+use drystone::log::power::{CapTable, give_power, read_caps};
 use drystone::log::shapes::{give_shapes, read_shapes};
 use drystone::metrics::SizeReport;
 use drystone::model::{Outage, Outages, PowerCap, Time, Which, Workload};
@@ -106,7 +106,7 @@ fn cases_computed_by_hand_come_out_segment_by_segment() {
         }
         let settings = &case["settings"];
         if let Some(caps) = caps_of(settings) {
-            workload = give_power(workload, "caps", caps, 0).expect("caps that can be");
+            workload = give_power(workload, &CapTable::of("caps", caps), 0).expect("caps that can be");
         }
         let expected: Sizes = serde_json::from_value(case["expect"].clone()).expect("segments");
         let outages = outages_of(settings, &workload);
@@ -175,7 +175,7 @@ fn large_schedules_come_out_segment_by_segment() {
         if !caps.is_empty() {
             let file = format!("golden/shapes/large/{caps}.csv");
             let caps = read_caps(&file, &text(&file).expect("caps")).expect("good caps");
-            workload = give_power(workload, &file, caps, 0).expect("caps that can be");
+            workload = give_power(workload, &caps, 0).expect("caps that can be");
         }
         let (sizes, segments) = simulate(&workload, policy, None);
         // Some schedules are not here; the figures of all of them are.

@@ -4,7 +4,7 @@
 use drystone::engine::Segments;
 use drystone::experiment::Experiment;
 use drystone::log::clean::Overrun;
-use drystone::log::power::give_power;
+use drystone::log::power::{CapTable, give_power};
 use drystone::log::shapes::{give_shapes, read_shapes};
 use drystone::model::{Job, LogStatus, Machine, PowerCap, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
@@ -124,7 +124,7 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
         watts: watts.unsigned_abs(),
         announced: if rules.foresees { Time::MIN } else { Time(from) },
     };
-    give_power(workload, "drawn", rules.caps.iter().map(cap).collect(), 0).expect("caps that can be")
+    give_power(workload, &CapTable::of("drawn", rules.caps.iter().map(cap).collect()), 0).expect("caps that can be")
 }
 
 fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 3]>>, u64) {

@@ -9,7 +9,9 @@ use crate::output::number::{NONE, exact_percent, percent, speed};
 use crate::output::{excess, report};
 use drystone::metrics::{Comparison, LEAST_WEEKS, Metric, Report, ResourceUse};
 use drystone_headroom::DelayMeasure;
-use drystone_report::{PolicyResult, changes_table, disruptions_table, loads_table, pools_table, promises_table};
+use drystone_report::{
+    PolicyResult, changes_table, disruptions_table, loads_table, pools_table, power_table, promises_table, sizes_table,
+};
 
 /// Note on two adjacent columns, which may be of different jobs.
 const RESERVATION_ERROR: &str = "Promised: jobs with a start announced beforehand. Reservation error: |start - first reservation| over all \
@@ -94,6 +96,14 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
     if named && result.results.iter().any(|r| r.report.disruptions.is_some()) {
         document.heading("Outages and holds");
         document.table(disruptions_table(&result.results));
+    }
+    if result.results.iter().any(|r| r.report.sizes.is_some()) {
+        document.heading("Sizes of jobs");
+        document.table(sizes_table(&result.results));
+    }
+    if result.results.iter().any(|r| r.report.sizes.as_ref().is_some_and(|sizes| sizes.power.is_some())) {
+        document.heading("Power");
+        document.table(power_table(&result.results));
     }
     let pools: Vec<_> = result.results.iter().map(|r| (Some(r.name()), r.pools.as_slice())).collect();
     if pools.iter().any(|(_, pools)| !pools.is_empty()) {

@@ -66,7 +66,8 @@ pub(crate) fn compare(args: &CompareArgs) -> CommandOutcome {
     let specs = policies::asked(args)?;
     crate::site::tell_remarks(&specs);
     let mut input = WorkloadInput::simulated(common, true, !args.loads.is_empty())?;
-    let specs = policies::able(args, specs, &input.workload);
+    check_shapes(args, &input)?;
+    let specs = policies::able(args, specs, &input.workload)?;
     input.site.iter_mut().for_each(|site| site.localise(&specs));
     let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
     let recorded = input.records.as_deref().filter(|_| as_logged).and_then(RecordedWaits::of);
@@ -251,7 +252,8 @@ pub(crate) fn judged(
     let specs = policies::asked(args)?;
     let as_logged = input.site.is_none() && !common.log.moves() && common.real.warm_start.is_none();
     let records = input.records.as_deref().filter(|_| as_logged);
-    let specs = policies::able(args, specs, &input.workload);
+    check_shapes(args, input)?;
+    let specs = policies::able(args, specs, &input.workload)?;
     input.fits(&specs)?;
     let mut experiment = input.experiment(common);
     let files = read_files(common, &specs, input, &mut experiment)?;
@@ -295,6 +297,16 @@ fn check(args: &CompareArgs) -> Result<(), CommandFailure> {
     }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)
+}
+
+/// Refuses what is defined for jobs of one size each.
+fn check_shapes(args: &CompareArgs, input: &WorkloadInput) -> Result<(), CommandFailure> {
+    match args.headroom.is_some() && input.workload.shapes().is_some() {
+        true => Err(CommandFailure::usage(
+            "--headroom does not go with --shapes, --power and --idle: its floor holds for one size per job and unlimited power",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Reads priorities and platform where they were given, and records them among the settings.

@@ -7,7 +7,7 @@ use crate::input;
 use crate::output::message;
 use crate::site;
 use drystone::log::clean::CleaningStudy;
-use drystone::model::Workload;
+use drystone::model::{JobKind, Workload};
 use drystone::policy::{PolicySpec, Priorities};
 
 /// The policies to compare: those asked for, else every policy or the usual candidates, each
@@ -36,10 +36,22 @@ pub(crate) fn asked(args: &CompareArgs) -> Result<Vec<PolicySpec>, CommandFailur
 }
 
 /// Leaves out policies that are tried unasked and that the workload does not fit, and says which:
-/// those that count processors only, where jobs ask for more.
-pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Workload) -> Vec<PolicySpec> {
+/// those that count processors only, where jobs ask for more. Adds those that change the sizes of
+/// jobs, where jobs have several.
+pub(super) fn able(
+    args: &CompareArgs,
+    specs: Vec<PolicySpec>,
+    workload: &Workload,
+) -> Result<Vec<PolicySpec>, CommandFailure> {
     if !args.policy.is_empty() {
-        return specs;
+        return Ok(specs);
+    }
+    let specs = with_resizing(args, specs, workload)?;
+    if workload.shapes().is_some_and(|shapes| shapes.power.as_ref().is_some_and(|power| !power.caps.is_empty())) {
+        let knows = |spec: &PolicySpec| spec.scheduler().policy.knows_shapes();
+        let (able, others): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(knows);
+        say_what_is_left_out(&others, "they do not count power, which is limited here");
+        return Ok(able);
     }
     let placed = workload.resources().is_some_and(|table| table.fill().is_some());
     let counts = |spec: &PolicySpec| {
@@ -47,18 +59,44 @@ pub(super) fn able(args: &CompareArgs, specs: Vec<PolicySpec>, workload: &Worklo
         policy.counts_resources() && (!placed || policy.places_on_nodes())
     };
     if workload.resources().is_none_or(|table| !table.counts()) {
-        return specs;
+        return Ok(specs);
     }
     let (able, others): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(counts);
-    if !others.is_empty() {
-        let names: Vec<&str> = others.iter().map(PolicySpec::text).collect();
-        let why = match placed {
-            true => "they place no jobs on nodes, and jobs here are placed on such",
-            false => "they count processors only, and jobs here ask for memory, devices or nodes as well",
-        };
+    let why = match placed {
+        true => "they place no jobs on nodes, and jobs here are placed on such",
+        false => "they count processors only, and jobs here ask for memory, devices or nodes as well",
+    };
+    say_what_is_left_out(&others, why);
+    Ok(able)
+}
+
+fn say_what_is_left_out(specs: &[PolicySpec], why: &str) {
+    if !specs.is_empty() {
+        let names: Vec<&str> = specs.iter().map(PolicySpec::text).collect();
         message::note(&format!("left out, since {why}: {}", names.join(", ")));
     }
-    able
+}
+
+/// Policies that choose sizes at the start, and those that change them.
+const SIZING: [&str; 5] = ["easy(shape=start-now)", "easy-min", "easy-pref", "easy-average", "easy-keep"];
+
+/// The policies with those that make use of the sizes that the jobs have.
+fn with_resizing(
+    args: &CompareArgs,
+    mut specs: Vec<PolicySpec>,
+    workload: &Workload,
+) -> Result<Vec<PolicySpec>, CommandFailure> {
+    let Some(shapes) = workload.shapes().filter(|_| args.common.log.study.is_none()) else { return Ok(specs) };
+    let malleable = shapes.known.iter().any(|shape| shape.kind.is_malleable());
+    let moldable = shapes.known.iter().any(|shape| shape.kind != JobKind::Rigid);
+    let useful = if malleable { &SIZING[..] } else { &SIZING[..usize::from(moldable)] };
+    for name in useful {
+        let spec: PolicySpec = name.parse()?;
+        if !specs.iter().any(|other| alike(other, &spec)) {
+            specs.push(spec);
+        }
+    }
+    Ok(specs)
 }
 
 /// Returns the site's own Slurm, which is the baseline unless another is asked for.

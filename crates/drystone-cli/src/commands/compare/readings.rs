@@ -127,6 +127,10 @@ pub(super) fn readings(
     let SimulatedPolicies { input, specs, comparison, results, replay } = simulated;
     let workload = &input.workload;
     let options = bench.args.common.log.options();
+    // Run times of jobs of several sizes follow the treatment at every size, when they are read.
+    if workload.shapes().is_some() {
+        return Ok(None);
+    }
     let Some(treatment) = Treatment::asked(options.overrun) else { return Ok(None) };
     let logged = treatment.undone(workload, input.records.as_deref().unwrap_or_default(), &options)?;
     let jobs = outlive(&logged);

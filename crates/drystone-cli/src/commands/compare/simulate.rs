@@ -184,6 +184,7 @@ impl CompareInputs<'_> {
                 .feeding_back(self.args.common.real.feedback)
                 .with(self.priorities.filter(|p| input::takes(spec, p, whole).is_ok()))
                 .grading(self.priorities)
+                .pricing(self.input.series.as_deref())
                 .measuring(MetricsConfig {
                     classes: true,
                     ..config(common, self.input.selection(common), excessive, self.keep, self.detailed)

@@ -88,7 +88,7 @@ impl<'a> RunFiles<'a> {
         let determined = |schema| result.determined(schema);
         if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
             let determined = &determined("drystone/schedule/1");
-            let sizes = result.sizes.as_ref().map(|sizes| &sizes.jobs);
+            let sizes = result.report.sizes.as_ref().map(|sizes| &sizes.jobs);
             files.extend(schedule.write(&WrittenSchedule { rows, input: seen.input, determined, sizes })?);
         }
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {

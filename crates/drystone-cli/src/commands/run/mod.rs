@@ -31,23 +31,17 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let excessive = excess::fixed(&common.excess)?;
     let files = RunFiles::open(args)?;
     let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
-    let series = input::shapes::read_series(args.shape.series.as_ref())?;
-    input = input.with_shapes(&args.shape, common.log.options().overrun)?;
     if input.site.is_some() {
         let asked = input::in_study(&args.policy, common.log.study)?;
         input.site.iter_mut().for_each(|site| site.localise([&asked]));
     }
     let wanted = WantedData {
         rows: files.need_rows(),
-        segments: files.need_segments() || args.shape.any(),
+        segments: files.need_segments(),
         details: common.details || files.need_details(),
         excessive,
     };
     let Some(mut ran) = ran(args, &input, wanted, None)? else { return Ok(interrupt::code()) };
-    if let Some(segments) = ran.segments.as_ref().filter(|_| args.shape.any()) {
-        let sizes = SizeReport::of(&input.workload, &segments.list, series.as_ref());
-        ran.result.sizes = Some(sizes.map_err(CommandFailure::usage)?);
-    }
     let on_stdout = files.on_stdout;
     files.write(&ran.result, &ran.seen(&input))?;
     let timing = ran.timing;
@@ -58,6 +52,13 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
         return Ok(FINDING);
     }
     Ok(DONE)
+}
+
+impl RunOutcome {
+    /// Sizes of each job over its life, where jobs have several.
+    pub(crate) fn sizes(&self) -> Option<&SizeReport> {
+        self.result.report.sizes.as_ref()
+    }
 }
 
 /// Data to keep of a run.
@@ -93,7 +94,7 @@ impl RunOutcome {
         let file = ScheduleFile::open(path)?;
         let rows = self.rows.as_deref().unwrap_or_default();
         let determined = &self.result.determined("drystone/schedule/1");
-        let sizes = self.result.sizes.as_ref().map(|sizes| &sizes.jobs);
+        let sizes = self.result.report.sizes.as_ref().map(|sizes| &sizes.jobs);
         file::publish(file.write(&WrittenSchedule { rows, input, determined, sizes })?)
     }
 
@@ -142,6 +143,7 @@ pub(crate) fn ran(
         .with_threads(args.search_threads)
         .with(priorities.as_ref())
         .grading(priorities.as_ref())
+        .pricing(input.series.as_deref())
         .measuring(config)
         .telling(&told);
     let simulation = match stop {
@@ -176,7 +178,6 @@ pub(crate) fn ran(
         details,
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::of(&notes),
-        sizes: None,
         timing: common.timing.then_some(timing),
         whole: common.details,
     };

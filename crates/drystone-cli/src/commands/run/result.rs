@@ -6,7 +6,7 @@ use crate::output::document::Document;
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::report;
 use crate::output::{Printable, excess};
-use drystone::metrics::{PromisesKept, Report, SearchEffort, SizeReport, Stalls};
+use drystone::metrics::{PromisesKept, Report, SearchEffort, Stalls};
 use drystone_report::meta::WORLD;
 use drystone_report::{PlotDetails, PolicyResult, PoolResult, Results, Timing, pools_table};
 use serde::Serialize;
@@ -32,9 +32,6 @@ pub(crate) struct RunResult {
     /// Effort of the policy's searches, if it searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<SearchEffort>,
-    /// Sizes of jobs and power, where they are more than one size each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) sizes: Option<SizeReport>,
     /// Jobs simulated per second, where it was asked for. Differs from run to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) timing: Option<Timing>,
@@ -141,7 +138,7 @@ impl Printable for RunResult {
 impl RunResult {
     /// Sizes of jobs and power.
     fn sizes_and_power(&self, document: &mut Document) {
-        if let Some(sizes) = &self.sizes {
+        if let Some(sizes) = &self.report.sizes {
             document.heading("Sizes and power");
             document.facts(sizes.facts());
         }

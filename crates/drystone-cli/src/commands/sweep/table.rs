@@ -99,6 +99,7 @@ impl ShownTables {
             TableColumns::Load => format!("{} on {}{change}", column.metric, group.workload),
             TableColumns::Workload => format!("{}{at_load}{change}", column.metric),
             TableColumns::Metric => format!("{}{at_load}{change}", group.workload),
+            TableColumns::Change => format!("{} on {}{at_load}", column.metric, group.workload),
         }
     }
 
@@ -107,6 +108,7 @@ impl ShownTables {
             TableColumns::Load => format!("load {}", self.group(column).load),
             TableColumns::Workload => self.group(column).workload.clone(),
             TableColumns::Metric => column.metric.to_string(),
+            TableColumns::Change => self.group(column).change.clone().unwrap_or_else(|| "none".to_string()),
         }
     }
 

@@ -21,10 +21,11 @@ pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 use super::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
 use super::ranking::{self, Rater};
 use super::room::{JobNeed, PlanRoom, SeatNamer};
+use super::shaped::ShapeRule;
 use super::{
     Abilities, Action, Actions, Moved, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View,
 };
-use crate::model::{JobId, Span, Time};
+use crate::model::{JobId, JobKind, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, RunningJob};
 use average::Averages;
@@ -140,7 +141,7 @@ impl Slack {
     /// Rules 10 to 14.
     fn insert(&mut self, id: JobId, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
-        let mut planned = PlannedJob::new(id, view);
+        let mut planned = self.sized(id, view);
         let need = planned.need(view);
         // No job moves.
         let Some(start) = self.room.earliest(need, planned.span, now) else {
@@ -178,6 +179,23 @@ impl Slack {
         } else {
             self.room.reserve(planned.start, planned.end(), need);
         }
+    }
+
+    /// A newcomer with its size: the preferred one, or the one that ends first where no job moves.
+    fn sized(&self, id: JobId, view: &View<'_>) -> PlannedJob {
+        let preferred = PlannedJob::new(id, view);
+        let several = view.shape(id).filter(|shape| shape.kind != JobKind::Rigid && shape.sizes.count() > 1);
+        let Some(shape) = several.filter(|_| self.settings.shape == ShapeRule::Submit) else { return preferred };
+        let mut first: Option<(Time, PlannedJob)> = None;
+        for procs in shape.sizes.iter() {
+            let job = PlannedJob::sized(id, procs, view);
+            if let Some(start) = self.room.earliest(job.need(view), job.span, view.now())
+                && first.is_none_or(|(end, _)| start + job.span < end)
+            {
+                first = Some((start + job.span, job));
+            }
+        }
+        first.map_or(preferred, |(_, job)| job)
     }
 
     /// The cheapest way to fit a newcomer in.
@@ -317,7 +335,10 @@ impl Slack {
         for job in self.plan.drain(..due) {
             let id = job.planned.id;
             let end = now.saturating_add(job.planned.span);
-            namer.start((id, StartReason::Planned), end, &self.room.leaves(id), view, actions);
+            match job.planned.procs == view.job(id).procs {
+                true => namer.start((id, StartReason::Planned), end, &self.room.leaves(id), view, actions),
+                false => actions.start_with(id, job.planned.procs, StartReason::Planned),
+            }
             self.running.start(&job.planned, view);
             if job.priority != f64::NEG_INFINITY {
                 self.averages.learn(now - view.job(id).submit, job.planned.span);
@@ -343,7 +364,7 @@ impl Policy for Slack {
     }
 
     fn layout(&self) -> u32 {
-        3
+        4
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -381,7 +402,7 @@ impl Policy for Slack {
                 } else if let Some(waiting) =
                     self.plan.iter_mut().chain(&mut self.unplanned).find(|w| w.planned.id == job)
                 {
-                    waiting.planned.span = view.prediction(job).max(Span(1));
+                    waiting.planned.span = view.prediction_at(job, waiting.planned.procs).max(Span(1));
                 }
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves_queue(id, view),
@@ -448,7 +469,8 @@ impl Policy for Slack {
     }
 
     fn needs(&self) -> Abilities {
-        Abilities { kill: self.settings.tick != Tick::Run, ..Abilities::default() }
+        let shape = self.settings.shape != ShapeRule::Preferred;
+        Abilities { kill: self.settings.tick != Tick::Run, shape, ..Abilities::default() }
     }
 
     fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
@@ -541,6 +563,7 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
             &[drystone_engine::policy::PRIORITIES],
             "user and political priorities where no file gives them",
         ),
+        settings::SHAPE,
     ],
     needs: &[],
     unnamed: None,

@@ -5,7 +5,8 @@ use super::price::Weights;
 use crate::parts::{self, formula::Formula};
 use crate::policy::planned::{Horizon, Notice};
 use crate::policy::ranking;
-use crate::policy::{Args, NamedCall, SpecError, Takes, ValueForm};
+use crate::policy::shaped::ShapeRule;
+use crate::policy::{Args, NamedCall, Param, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 
 /// Order in which displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.
@@ -90,6 +91,9 @@ pub struct SlackSettings {
     pub removal: Removal,
     /// Procedure for a job that does not end.
     pub tick: Tick,
+    /// Size of a job that may have several: the preferred one, or the one that ends first as planned
+    /// at its arrival.
+    pub shape: ShapeRule,
 }
 
 impl Default for SlackSettings {
@@ -103,6 +107,7 @@ impl Default for SlackSettings {
             horizon: Horizon::All,
             removal: Removal::Compress,
             tick: Tick::Run,
+            shape: ShapeRule::Preferred,
         }
     }
 }
@@ -136,6 +141,7 @@ impl SlackSettings {
             horizon: Horizon::build(args)?,
             removal: args.choose("remove", &removals)?,
             tick: args.choose("tick", &ticks)?,
+            shape: args.choose("shape", &[("preferred", ShapeRule::Preferred), ("submit", ShapeRule::Submit)])?,
         })
     }
 }
@@ -145,6 +151,15 @@ fn by_length(text: &str) -> Option<[f64; CLASSES]> {
     let seconds = |number: &str| number.trim().parse().ok().filter(|&seconds: &f64| seconds > 0.0);
     text.split('/').map(seconds).collect::<Option<Vec<f64>>>()?.try_into().ok()
 }
+
+/// The size of a job at its arrival.
+pub(super) const SHAPE: Param = Param::new(
+    "shape",
+    "preferred",
+    &[Takes::Words(&["preferred", "submit"])],
+    "size of a job that may have several (--shapes): the preferred one, or the one that ends first where no other job moves, \
+     for good (submit)",
+);
 
 /// Values of the order of displaced jobs.
 pub(super) const ORDER: Takes = Takes::Form(&ValueForm {

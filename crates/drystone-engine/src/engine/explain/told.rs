@@ -86,6 +86,13 @@ enum ToldKind {
     Started {
         why: &'static str,
     },
+    Sized {
+        procs: Procs,
+    },
+    Resized {
+        from: Procs,
+        to: Procs,
+    },
     Suspended,
     Resumed,
     Repredicted {
@@ -155,6 +162,8 @@ impl Explanation<'_> {
                 ToldKind::Displaced { job: self.number(*job), from: *from, to: *to, price: *price }
             }
             Chapter::Started(why) => ToldKind::Started { why: word(*why) },
+            Chapter::Sized(procs) => ToldKind::Sized { procs: *procs },
+            Chapter::Resized(from, to) => ToldKind::Resized { from: *from, to: *to },
             Chapter::Suspended => ToldKind::Suspended,
             Chapter::Resumed => ToldKind::Resumed,
             Chapter::Repredicted(prediction) => ToldKind::Repredicted { prediction: *prediction },

@@ -1,6 +1,6 @@
 //! Power of a machine over time: a cap that changes, and the draw of idle processors.
 
-use crate::model::{Procs, Time};
+use crate::model::{Procs, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// A cap on power.
@@ -47,6 +47,17 @@ impl PowerSupply {
     /// The times after `now` at which a known cap begins.
     pub fn turns(&self, now: Time) -> impl Iterator<Item = Time> + '_ {
         self.caps.iter().filter(move |cap| cap.from > now && cap.announced <= now).map(|cap| cap.from)
+    }
+
+    /// Returns the same power, earlier by so much.
+    #[must_use]
+    pub(crate) fn earlier(&self, by: Span) -> PowerSupply {
+        let moved = |cap: &PowerCap| PowerCap {
+            from: cap.from - by,
+            announced: if cap.announced == Time::MIN { Time::MIN } else { cap.announced - by },
+            ..*cap
+        };
+        PowerSupply { caps: self.caps.iter().map(moved).collect(), idle: self.idle }
     }
 
     /// Returns the next time at which a cap begins or is announced; [`Time::MAX`] for never.

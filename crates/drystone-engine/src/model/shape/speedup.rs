@@ -171,7 +171,7 @@ fn read_table(text: &str) -> Result<Speedup, String> {
         }
         if pair[1].1 > pair[0].1 {
             return Err(format!(
-                "the table of run times falls: {} s at size {} and {} s at size {}; more processors must not take longer, so \
+                "the speedup of the table falls: {} s at size {} and {} s at size {}; more processors must not take longer, so \
                  leave the larger size out",
                 pair[0].1, pair[0].0, pair[1].1, pair[1].0
             ));

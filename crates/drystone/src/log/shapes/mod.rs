@@ -162,6 +162,15 @@ pub fn give_shapes(
     Ok((workload.shaped(Some(Arc::new(shapes))), notes))
 }
 
+/// Returns the rule for overruns by which the jobs of a workload were cleaned, as its provenance
+/// has it.
+#[must_use]
+pub fn overrun_of(workload: &Workload) -> Overrun {
+    let settings = workload.provenance.settings.iter().rev();
+    let value = settings.filter(|setting| setting.name == "overrun").find_map(|setting| setting.value.parse().ok());
+    value.unwrap_or_default()
+}
+
 /// The sizes of a line.
 struct SizesOfRow {
     set: SizeSet,

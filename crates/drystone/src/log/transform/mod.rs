@@ -31,12 +31,13 @@ pub fn scale_load(workload: Workload, factor: LoadFactor) -> Result<Workload, Wo
 /// Returns the jobs at other times: submits, and all other known times.
 fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
-    let resources = workload.resources().cloned();
+    let (resources, shapes) = (workload.resources().cloned(), workload.shapes().cloned());
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
+    // Times keep their order, and jobs their places.
     for job in &mut jobs {
         job.submit = times(job.submit);
     }
-    let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
+    let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?.shaped(shapes);
     match circumstances {
         None => Ok(workload),
         Some(circumstances) => workload.with(circumstances.at(times)),
@@ -60,7 +61,9 @@ pub fn shift(workload: Workload) -> Result<Workload, WorkloadError> {
 /// Times beyond ±2⁴⁰ s after the shift.
 pub(crate) fn shifted_to_zero(workload: Workload) -> Result<Workload, WorkloadError> {
     let by: Span = workload.jobs().first().map_or(Span::ZERO, |job| job.submit - Time::ZERO);
-    let mut shifted = at_times(workload, |time| time - by)?;
+    let shifted = at_times(workload, |time| time - by)?;
+    let shapes = shifted.shapes().map(|shapes| std::sync::Arc::new(shapes.earlier(by)));
+    let mut shifted = shifted.shaped(shapes);
     let provenance = &mut shifted.provenance;
     provenance.moves.push(TimeMove::Earlier(by));
     provenance.unix_start = provenance.unix_start.map(|start| start.saturating_add(by.0));

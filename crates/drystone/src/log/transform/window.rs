@@ -2,6 +2,7 @@
 
 use crate::model::{Adopted, Circumstances, JobId, Setting, Time, Workload, WorkloadError};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The part of a workload that begins at a time, with the jobs that are here then: `here` says
 /// where each job is that was submitted before, `None` for one that has gone. Jobs submitted at the
@@ -39,7 +40,9 @@ pub fn window(
     let withdrawn = known.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
     let circumstances = Circumstances { begin: Some(begin), here: adopted.into_iter().collect(), withdrawn, ..known };
     let (machine, resources) = (workload.machine(), workload.resources().cloned());
-    Workload::with_resources(machine, resources, jobs, truth, workload.provenance.clone())?.with(circumstances)
+    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.only(|place| places[place].is_some())));
+    let window = Workload::with_resources(machine, resources, jobs, truth, workload.provenance.clone())?;
+    window.shaped(shapes).with(circumstances)
 }
 
 /// The jobs at these ranges of places, which follow each other, as one workload with `setting`
@@ -60,7 +63,8 @@ pub fn pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting) ->
     let (machine, resources) = (workload.machine(), workload.resources().cloned());
     let mut provenance = workload.provenance.clone();
     provenance.settings.push(setting);
-    let kept = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
+    let shapes = workload.shapes().map(|shapes| Arc::new(shapes.only(|place| places[place].is_some())));
+    let kept = Workload::with_resources(machine, resources, jobs, truth, provenance)?.shaped(shapes);
     match workload.circumstances() {
         None => Ok(kept),
         Some(known) => kept.with(known.only(|job| places[job.index()])),

@@ -1,0 +1,173 @@
+//! Jobs of several sizes, and power, in the commands that know them.
+
+use crate::common::{Folder, line};
+
+/// Case 07 of the definitions: eight processors until 40, four until 90, eight until 125.
+fn folder() -> Folder {
+    let jobs = [line(1, 0, 100, 8, 100), line(2, 40, 50, 4, 50)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 8\n{}", jobs.concat()));
+    folder.write("shapes.csv", "job,kind,min,max,watts\n1,malleable,2,8,100\n");
+    folder.write("caps.csv", "time,cap\n0,2000\n");
+    folder.write("series.csv", "time,carbon,price\n0,360,3600\n");
+    folder
+}
+
+const SHAPES: [&str; 3] = ["log.swf", "--shapes", "shapes.csv"];
+
+#[test]
+fn compare_knows_sizes_and_power() {
+    let folder = folder();
+    let more = ["--policy", "easy", "--policy", "easy(resize=both)", "--idle", "10", "--series", "series.csv"];
+    let json = folder.run(&[&["compare"], &SHAPES[..], &more, &["--format", "json", "--quiet"]].concat()).json();
+    let sizes = |at: usize| &json["results"][at]["report"]["sizes"];
+    assert_eq!((sizes(0)["shrinks"].as_u64(), sizes(1)["shrinks"].as_u64()), (Some(0), Some(1)));
+    // 80,000 J of job 1 and 125 s of 80 W.
+    assert_eq!(sizes(1)["power"]["energy"].as_u64(), Some(90_000));
+    assert_eq!(sizes(1)["kinds"][1]["kind"], "malleable");
+    let text = folder.run(&[&["compare"], &SHAPES[..], &more, &["--quiet"]].concat()).ok();
+    assert!(text.contains("Sizes of jobs") && text.contains("Power"), "{text}");
+    let csv = folder.run(&[&["compare"], &SHAPES[..], &more, &["--format", "csv", "--quiet"]].concat()).ok();
+    let heads: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
+    assert!(
+        ["slowdown_ref", "useful", "grows", "rigid_wait", "energy", "carbon"].iter().all(|one| heads.contains(one))
+    );
+    // Without sizes there are no such columns.
+    let csv = folder.run(&["compare", "log.swf", "--policy", "easy", "--format", "csv", "--quiet"]).ok();
+    assert!(!csv.contains("slowdown_ref") && !csv.contains("rigid_wait"));
+    // Unasked it tries what makes use of sizes, and leaves out what does not count power.
+    let told = folder.run(&[&["compare"], &SHAPES[..], &["--power", "caps.csv"]].concat());
+    assert!(told.out.contains("easy-keep") && told.err.contains("do not count power"), "{}\n{}", told.out, told.err);
+    let refused = folder.run(&[&["compare"], &SHAPES[..], &["--headroom"]].concat()).fails(2);
+    assert!(refused.contains("--headroom does not go with --shapes"), "{refused}");
+}
+
+#[test]
+fn a_page_shows_power_over_time() {
+    let folder = folder();
+    let options =
+        ["--policy", "easy", "--power", "caps.csv", "--series", "series.csv", "--report", "page.html", "--quiet"];
+    folder.run(&[&["run"], &SHAPES[..], &options].concat()).ok();
+    let page = folder.read("page.html");
+    assert!(page.contains("\"power\"") && page.contains("Power drawn over time"));
+    folder.run(&[&["run"], &SHAPES[..], &options[..6], &["--plots", "plots", "--quiet"]].concat()).ok();
+    let names = folder.names_in("plots");
+    assert!(["power.svg", "intensity.svg"].iter().all(|name| names.contains(&(*name).to_string())), "{names:?}");
+}
+
+#[test]
+fn explain_and_gantt_tell_sizes() {
+    let folder = folder();
+    let options = ["--policy", "easy(resize=both)"];
+    let story = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1"]].concat()).ok();
+    assert!(story.contains("shrinks from 8 to 4 processors") && story.contains("grows from 4 to 8"), "{story}");
+    let refused = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1", "--why-not"]].concat()).fails(2);
+    assert!(refused.contains("--why-not does not go with --shapes"), "{refused}");
+    folder.run(&[&["gantt"], &SHAPES[..], &options, &["--out", "chart.json", "--quiet"]].concat()).ok();
+    let chart: serde_json::Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
+    let bars: Vec<i64> = chart["bars"].as_array().expect("bars").iter().filter_map(serde_json::Value::as_i64).collect();
+    // Start, end and processors of each rectangle, by start.
+    let mut rows: Vec<[i64; 3]> = bars.chunks(5).map(|bar| [bar[1], bar[2], bar[4] - bar[3]]).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, [[0, 40, 8], [40, 90, 4], [40, 90, 4], [90, 125, 8]]);
+}
+
+#[test]
+fn a_study_draws_shares_for_every_seed() {
+    let folder = Folder::new();
+    let args =
+        ["workload", "generate", "--jobs", "300", "--procs", "64", "--load", "0.9", "--quiet", "--out", "log.swf"];
+    folder.run(&args).ok();
+    let study = "metrics = [\"response_mean\", \"grows\", \"rigid_response\", \"carbon\"]\nseeds = [1, 2]\n[[workload]]\n\
+                 file = \"log.swf\"\nreshape = { share = [0, 50], watts = 100 }\nseries = \"series.csv\"\n[[policy]]\n\
+                 policy = \"easy\"\n[[policy]]\npolicy = \"easy-keep\"\n";
+    folder.write("study.toml", study);
+    folder.write("series.csv", "time,carbon\n0,100\n");
+    // At a share of 0 both seeds draw the same: six simulations, not eight.
+    let told = folder.run(&["sweep", "study.toml", "--dry-run"]);
+    assert!(told.err.contains('6') || told.out.contains('6'), "{}{}", told.out, told.err);
+    folder.run(&["sweep", "study.toml", "--quiet"]).ok();
+    let sql = "SELECT change, seed, policy, grows, rigid_response, carbon FROM result ORDER BY change, seed, policy";
+    let rows = folder.run(&["sweep", "query", "study.db", sql, "--format", "csv"]).ok();
+    assert_eq!(rows.lines().count(), 9, "{rows}");
+    assert!(rows.contains("malleable 0%") && rows.contains("malleable 50%"), "{rows}");
+    // The sweep measures what `run` measures of the same draw.
+    let reshape =
+        ["workload", "reshape", "log.swf", "--share", "50", "--watts", "100", "--seed", "2", "--out", "s.csv"];
+    folder.run(&reshape).ok();
+    let run =
+        ["run", "log.swf", "--policy", "easy-keep", "--shapes", "s.csv", "--series", "series.csv", "--format", "json"];
+    let json = folder.run(&run).json();
+    let sizes = &json["report"]["sizes"];
+    let expected = [sizes["grows"].to_string(), sizes["kinds"][0]["response"].to_string()];
+    let row = rows.lines().find(|row| row.starts_with("malleable 50% watts 100-100,2,easy-keep,")).expect("a row");
+    let cells: Vec<&str> = row.split(',').collect();
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    assert_eq!(number(cells[3]), number(&expected[0]));
+    assert!((number(cells[4]) - number(&expected[1])).abs() < 1e-6 * number(&expected[1]), "{row} {expected:?}");
+    let carbon = sizes["power"]["carbon"].as_f64().expect("carbon");
+    assert!((number(cells[5]) - carbon).abs() < 1e-6 * carbon, "{row} {carbon}");
+    let table = folder.run(&["sweep", "table", "study.db", "--by", "change", "--metric", "response_mean"]).ok();
+    assert!(table.contains("malleable 0%") && table.contains("malleable 50%"), "{table}");
+}
+
+#[test]
+fn what_is_wrong_has_a_place_and_a_remedy() {
+    let folder = folder();
+    let fails = |option: &str, text: &str, more: &[&str]| {
+        folder.write("wrong.csv", text);
+        let given = [&["compare", "log.swf", "--policy", "easy", option, "wrong.csv"], more].concat();
+        folder.run(&given).fails(2)
+    };
+    for (option, text, more, parts) in [
+        ("--shapes", "job,kind,min\n1,moldable,9\n", &[][..], &["wrong.csv, line 2", "job 1"][..]),
+        (
+            "--shapes",
+            "job,kind,min,max,pref\n1,moldable,9,16,9\n",
+            &[],
+            &["line 2", "wider than the machine of 8", "leave the job out"],
+        ),
+        (
+            "--shapes",
+            "job,kind,sizes,speedup\n1,moldable,4 8,table:4=10;8=20\n",
+            &[],
+            &["line 2", "falls", "leave the larger size out"],
+        ),
+        (
+            "--power",
+            "time,cap\n0,900\n60,100\n",
+            &["--idle", "20"],
+            &["wrong.csv, line 3", "100 W", "160 W", "raise the cap"],
+        ),
+        (
+            "--power",
+            "time,cap\n0,300\n",
+            &["--shapes", "shapes.csv", "--idle", "20"],
+            &["wrong.csv", "job 1", "raise a cap"],
+        ),
+        ("--series", "time,price\n10,3\n", &[], &["wrong.csv, line 2", "begins at 10", "add a line for 0"]),
+    ] {
+        let told = fails(option, text, more);
+        for part in parts {
+            assert!(told.contains(part), "{text}: `{part}` is not in {told}");
+        }
+    }
+    let study = |workload: &str| {
+        let text = format!("[[workload]]\nfile = \"log.swf\"\n{workload}\n[[policy]]\npolicy = \"easy\"\n");
+        folder.write("study.toml", text);
+        folder.run(&["sweep", "study.toml", "--dry-run"]).fails(2)
+    };
+    for (workload, part) in [
+        ("reshape = { share = 101 }", "`share` is 0 to 100 percent"),
+        ("reshape = { kind = \"rigid\" }", "`kind` is moldable or malleable"),
+        ("reshape = { by = \"magic\" }", "`magic` is no rule"),
+        ("reshape = { share = [20, 20] }", "has malleable 20% twice"),
+        ("reshape = { hours = 3 }", "there is no `hours`"),
+        ("shapes = \"none.csv\"", "none.csv"),
+        ("shapes = \"shapes.csv\"\nreshape = { share = 20 }", "leave one of them out"),
+        ("idle = 20\npower = \"caps100.csv\"", "the idle machine draws 160 W"),
+    ] {
+        folder.write("caps100.csv", "time,cap\n0,100\n");
+        let told = study(workload);
+        assert!(told.contains("study.toml:") && told.contains(part), "{workload}: {told}");
+    }
+}

@@ -1,0 +1,167 @@
+//! Jobs of several sizes in workloads that are changed, simulated in parts, explained, and under
+//! slack-based backfilling.
+
+use drystone::engine::explain::{StoryStage, explain};
+use drystone::engine::{Segment, Segments};
+use drystone::experiment::Experiment;
+use drystone::generate::reshape::Reshape;
+use drystone::generate::{Params, generate};
+use drystone::log::clean::Overrun;
+use drystone::log::power::{CapTable, give_power};
+use drystone::log::series::PowerSeries;
+use drystone::log::shapes::{give_shapes, read_shapes};
+use drystone::log::transform::{LoadFactor, piece, pieces, scale_load, shift};
+use drystone::metrics::MetricsConfig;
+use drystone::model::{
+    Job, JobId, JobKind, LogStatus, Machine, PowerCap, Provenance, Setting, Span, Time, Truth, Workload,
+};
+use drystone::policy::PolicySpec;
+
+/// Jobs of submit, processors and run time, which is the estimate.
+fn workload(procs: u32, rows: &[(i64, u32, i64)]) -> Workload {
+    let jobs = rows.iter().map(|&(submit, procs, run)| Job::new(Time(submit), procs, Span(run))).collect();
+    let truth = (1..).zip(rows).map(|(number, row)| Truth { run: Span(row.2), number, status: LogStatus::Completed });
+    Workload::new(Machine::new(procs), jobs, truth.collect(), Provenance::default()).expect("sound")
+}
+
+fn shaped(workload: Workload, table: &str) -> Workload {
+    let table = read_shapes("t", table).expect("a table");
+    give_shapes(workload, &table, Overrun::RunOn).expect("shapes").0
+}
+
+/// Case 07 of the definitions: job 1 may have 2 to 8 processors and gives four to job 2.
+fn case_07() -> Workload {
+    shaped(workload(8, &[(0, 8, 100), (40, 4, 50)]), "job,kind,min,max,watts\n1,malleable,2,8,100\n")
+}
+
+fn setting() -> Setting {
+    Setting { name: "part".to_string(), value: "some".to_string() }
+}
+
+fn policy(text: &str) -> PolicySpec {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn segments(workload: &Workload, text: &str) -> Vec<Segment> {
+    let (policy, mut segments) = (policy(text), Segments::default());
+    let ran = Experiment::new(&policy, workload).run(&mut segments);
+    ran.unwrap_or_else(|error| panic!("{text}: {error}")).expect("nothing stops it");
+    let mut list = segments.list;
+    list.sort_by_key(|segment| (segment.job, segment.start));
+    list
+}
+
+#[test]
+fn jobs_keep_their_sizes_and_the_machine_its_power_when_times_move() {
+    let caps = vec![PowerCap { from: Time(30), watts: 700, announced: Time(20) }];
+    let whole = shaped(
+        workload(8, &[(10, 8, 100), (50, 4, 50), (60, 2, 10)]),
+        "job,kind,min,max,watts\n1,malleable,2,8,100\n3,moldable,1,2,5\n",
+    );
+    let whole = give_power(whole, &CapTable::of("caps", caps), 0).expect("power");
+    let kinds = |workload: &Workload| -> Vec<Option<JobKind>> {
+        let shapes = workload.shapes().expect("shapes");
+        (0..workload.len()).map(|place| shapes.shape(place).map(|(shape, _)| shape.kind)).collect()
+    };
+    let expected = [Some(JobKind::Malleable), None, Some(JobKind::Moldable)];
+    let shifted = shift(whole.clone()).expect("shifted");
+    assert_eq!(kinds(&shifted), expected);
+    let cap = shifted.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0];
+    assert_eq!((cap.from, cap.announced), (Time(20), Time(10)));
+    // Another load has other arrivals, and the same power.
+    let scaled = scale_load(whole.clone(), "2".parse::<LoadFactor>().expect("a factor")).expect("scaled");
+    assert_eq!(kinds(&scaled), expected);
+    assert_eq!(scaled.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0].from, Time(30));
+    assert_eq!(kinds(&piece(&whole, 1..3, setting()).expect("a piece")), expected[1..]);
+    let some = pieces(&whole, &[0..1, 2..3], setting()).expect("pieces");
+    assert_eq!(kinds(&some), [expected[0], expected[2]]);
+}
+
+#[test]
+fn parts_that_are_simulated_apart_add_up() {
+    let two = shaped(
+        workload(8, &[(0, 8, 100), (40, 4, 50), (1_000, 8, 100), (1_040, 4, 50)]),
+        "job,kind,min,max,watts\n1,malleable,2,8,100\n3,malleable,2,8,100\n",
+    );
+    let parts = [0..2, 2..4].map(|places| piece(&two, places, setting()).expect("a part"));
+    let policy = policy("easy(resize=both)");
+    let series = PowerSeries::read("s", "time,carbon\n0,360\n").expect("a series");
+    let ran = Experiment::new(&policy, &two).in_parts(&parts).pricing(Some(&series)).run(&mut ());
+    let sizes = ran.expect("simulated").expect("to its end").report.sizes.expect("sizes");
+    // Twice case 07: 8 until 40, 4 until 90, 8 until 125; 80,000 J at 360 g are 8 g.
+    assert_eq!((sizes.held, sizes.grows, sizes.shrinks), (2_000, 2, 2));
+    assert!((sizes.utilisation - 1.0).abs() < 1e-12 && (sizes.slowdown_ref - 1.125).abs() < 1e-12);
+    assert_eq!(sizes.waits(true), Some((0.0, 50.0)));
+    assert_eq!(sizes.waits(false), Some((0.0, 125.0)));
+    let power = sizes.power.expect("watts");
+    assert_eq!((power.energy, power.peak), (160_000, 800));
+    assert!((power.mean - 640.0).abs() < 1e-9 && (power.carbon.expect("known") - 16.0).abs() < 1e-9);
+    assert!(sizes.timeline.is_none());
+    // Nothing is measured where nothing asks for it, nor where no job has several sizes.
+    let light = MetricsConfig { sizes: false, ..MetricsConfig::default() };
+    let ran = Experiment::new(&policy, &two).measuring(light).run(&mut ()).expect("simulated").expect("to its end");
+    assert!(ran.report.sizes.is_none());
+    let plain = workload(8, &[(0, 8, 100)]);
+    let ran = Experiment::new(&policy, &plain).run(&mut ()).expect("simulated").expect("to its end");
+    assert!(ran.report.sizes.is_none());
+}
+
+#[test]
+fn a_series_that_begins_late_is_an_error() {
+    let series = PowerSeries::read("s.csv", "# prices\ntime,price\n50,3\n").expect("a series");
+    let policy = policy("easy");
+    let error = Experiment::new(&policy, &case_07()).pricing(Some(&series)).run(&mut ()).expect_err("late").to_string();
+    assert_eq!(
+        error,
+        "s.csv, line 3: the series begins at 50, and the first job is submitted at 0; add a line for 0 or earlier"
+    );
+}
+
+#[test]
+fn a_story_tells_the_sizes_of_a_job() {
+    let workload = case_07();
+    let spec = policy("easy(resize=both)");
+    let stage = StoryStage::default();
+    let story = explain(&workload, JobId(0), || spec.scheduler(), &stage, &[], &mut ()).expect("a story");
+    let text = story.to_string();
+    for part in [
+        "40  shrinks from 8 to 4 processors, of a preferred 8",
+        "90  grows from 4 to 8 processors, its preferred size",
+        "125  ends after running for 125 s",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let json = serde_json::to_value(&story).expect("JSON");
+    let resized = json["story"].as_array().expect("events").iter().find(|event| event["event"] == "resized");
+    assert_eq!(resized.map(|event| (event["from"].as_u64(), event["to"].as_u64())), Some((Some(8), Some(4))));
+}
+
+/// Job 1 holds all four processors until 100. Job 2 (100 s on two, 200 s on one, 50 s on four) ends
+/// first on four: at 150, against 200 and 300.
+#[test]
+fn slack_takes_the_size_that_ends_first() {
+    let two = || workload(4, &[(0, 4, 100), (1, 2, 100)]);
+    let table = "job,kind,min,max\n2,moldable,1,4\n";
+    let rows = |text: &str| -> Vec<(i64, i64, u32)> {
+        let list = segments(&shaped(two(), table), text);
+        list.iter().map(|segment| (segment.start.0, segment.end.0, segment.procs)).collect()
+    };
+    assert_eq!(rows("slack"), [(0, 100, 4), (100, 200, 2)]);
+    assert_eq!(rows("slack(shape=submit)"), [(0, 100, 4), (100, 150, 4)]);
+}
+
+/// Without slack it is conservative backfilling, in sizes as in starts.
+#[test]
+fn slack_without_slack_is_conservative_backfilling_with_sizes() {
+    for seed in 1..=12 {
+        let params = Params { seed, load: Some(1.1), max_estimate: Span(14_400), ..Params::new(32, 150) };
+        let log = generate(&params).expect("generated");
+        let kind = JobKind::Moldable;
+        let reshape = Reshape { kind, share: 0.7, seed, ..Reshape::default() };
+        let log = reshape.apply(log, Overrun::RunOn).expect("shapes").0;
+        let slack = segments(&log, "slack(sf=0,horizon=all,shape=submit)");
+        let conservative = segments(&log, "conservative(horizon=all,shape=submit)");
+        let differs = slack.iter().zip(&conservative).find(|(one, other)| one != other);
+        assert!(slack.len() == conservative.len() && differs.is_none(), "seed {seed}: {differs:?}");
+    }
+}
