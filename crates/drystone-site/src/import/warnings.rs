@@ -74,28 +74,7 @@ pub(super) fn warnings(
     for place in &memory.cut {
         warnings.push(format!("{place}: the file ends in the middle of a record, and what should follow is missing"));
     }
-    if memory.pbs.unheard > 0 {
-        warnings.push(format!(
-            "jobs that records delete, abort or change and that have no other record: {}; no record here says when they \
-             were queued; at the site: also take the files of the days before, with all their records",
-            memory.pbs.unheard
-        ));
-    }
-    if let Some(left) = manifest.rule(ImportRule::Unsized) {
-        warnings.push(format!(
-            "jobs that were cancelled while they were queued, or still wait, and of which no record says the size: {}; no simulation has \
-             them{}",
-            left.jobs,
-            if memory.is_slurm() { " (sacct --format=…,ReqCPUS,ReqNodes says it)" } else { "" }
-        ));
-    }
-    if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {
-        let told = format!(
-            "rows that stand for tasks whose list is cut: {}; how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
-            cut.rows
-        );
-        warnings.push(told);
-    }
+    warn_of_jobs_left_out(manifest, memory, &mut warnings);
     if jobs.iter().all(|job| job.limit_from == crate::jobs::LimitFrom::Year) {
         warnings.push(
             "no job has a limit, so each may run for a year as far as a policy knows, and none can be backfilled by its length; \
@@ -153,6 +132,32 @@ fn longest_gap(jobs: &[FoundJob], window: &MeasuredWindow) -> Option<(i64, i64)>
     let (from, until) = (pair[0].1, pair[1].0);
     let long = u64::from(until - from);
     (long > 2 * u64::from(DAY) && long > 200 * usual.max(1)).then(|| (i64::from(from), i64::from(until)))
+}
+
+/// Warns of jobs whose records lack what a simulation needs.
+fn warn_of_jobs_left_out(manifest: &Manifest, memory: &ReaderMemory, warnings: &mut Vec<String>) {
+    if memory.pbs.unheard > 0 {
+        warnings.push(format!(
+            "jobs that records delete, abort or change and that have no other record: {}; no record here says when they \
+             were queued; at the site: also take the files of the days before, with all their records",
+            memory.pbs.unheard
+        ));
+    }
+    if let Some(left) = manifest.rule(ImportRule::Unsized) {
+        warnings.push(format!(
+            "jobs that were cancelled while they were queued, or still wait, and of which no record says the size: {}; no simulation has \
+             them{}",
+            left.jobs,
+            if memory.is_slurm() { " (sacct --format=…,ReqCPUS,ReqNodes says it)" } else { "" }
+        ));
+    }
+    if let Some(cut) = manifest.rule(ImportRule::ArrayCut) {
+        let told = format!(
+            "rows that stand for tasks whose list is cut: {}; how many tasks are missing is unknown; at the site: SLURM_BITSTR_LEN=0 sacct …",
+            cut.rows
+        );
+        warnings.push(told);
+    }
 }
 
 /// Warns of rows that contradict themselves or each other, and of names in other encodings.

@@ -122,7 +122,7 @@ fn pods_are_jobs_with_the_sum_of_their_requests() {
     assert_eq!(found, right);
     assert!(site.jobs().all(|job| job.account == "ml" && job.submit == 1_709_287_200));
     // Ten tenths are one processor, not two.
-    let tenths = vec!["{\"resources\":{\"requests\":{\"cpu\":\"100m\"}}}"; 10].join(",");
+    let tenths = ["{\"resources\":{\"requests\":{\"cpu\":\"100m\"}}}"; 10].join(",");
     assert_eq!(of_text(list(&[pod("a", &tenths, RAN)]), &with_columns("kubernetes")).job(0).cpus, Some(1));
 }
 
