@@ -31,7 +31,7 @@ pub(crate) struct WorkProgress {
     since: Instant,
     /// There is no terminal, or the bar is shown already.
     settled: AtomicBool,
-    /// Name, unit and amount of the work, and minutes that were told, where lines stand for the bar.
+    /// Lines in the place of the bar, where there is no terminal.
     lines: Option<ProgressLines>,
 }
 

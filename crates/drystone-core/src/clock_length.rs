@@ -8,7 +8,8 @@ const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
 /// Reads a length of time as Slurm writes it, in seconds: `2-00:00:00`, `1-12:30`, `1-0`,
-/// `12:00:00`, `30:00`, and [`UNLIMITED`] for `UNLIMITED` and `INFINITE`. `None` for any other text.
+/// `12:00:00`, `30:00`, and [`UNLIMITED`] for `UNLIMITED` and `INFINITE`. `None` for any other
+/// text.
 ///
 /// ```
 /// use drystone_core::clock_length::read_clock_length;

@@ -44,7 +44,8 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) ask: bool,
 
-    /// Write the accounting of a small made-up site into a folder, as those commands would, and end.
+    /// Write the accounting of a small made-up site into a folder, as those commands would, and
+    /// end.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "out", "ask"])]
     pub(crate) example: Option<PathBuf>,
 

@@ -24,7 +24,7 @@ pub struct AsHappened {
     /// Units times seconds that were idle while a job waited that fitted into them, in percent of
     /// all.
     pub idle_while_queued: f64,
-    /// The same of the replay: a policy also leaves processors idle, for jobs that it plans.
+    /// That of the replay: a policy also leaves processors idle, for jobs that it plans.
     #[serde(default)]
     pub idle_in_replay: f64,
 }

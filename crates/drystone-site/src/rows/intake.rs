@@ -62,7 +62,7 @@ pub(crate) struct RowIntake {
     /// Of a part of a file that another part comes before: jobs whose steps come before the first
     /// job.
     leading: Option<Vec<(Vec<u8>, FilePlace)>>,
-    /// What these steps used.
+    /// Use that these steps made of their jobs.
     leading_usage: Vec<(Vec<u8>, RowUsage)>,
     /// True if a job has come.
     begun: bool,

@@ -5,7 +5,7 @@
 pub(crate) struct RowUsage {
     /// Milliseconds of processors that the job's own row has.
     own_cpu_ms: u64,
-    /// The same of all its steps.
+    /// Milliseconds of processors of all its steps.
     steps_cpu_ms: u64,
     /// Kilobytes of all its tasks, at their most.
     memory_kb: u64,

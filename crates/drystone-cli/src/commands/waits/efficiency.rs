@@ -127,7 +127,7 @@ impl Printable for ShownEfficiency {
         }
         let lines: Vec<&str> = self.commands.iter().map(String::as_str).collect();
         document.text(format!(
-            "What the waiting would be with limits as used, and with the 90th percentile of each user's:\n{}\n\
+            "To simulate limits as used, and those of the 90th percentile of each user:\n{}\n\
              Processors and memory as used cannot be simulated: no record says how fast a job runs with fewer.",
             lines.join("\n")
         ));

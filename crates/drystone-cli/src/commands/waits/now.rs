@@ -18,7 +18,7 @@ const DETAILED: usize = 50;
 #[serde(transparent)]
 pub(crate) struct ShownPending {
     pub(super) pending: PendingJobs,
-    /// What the source does not say.
+    /// Facts that the source lacks.
     #[serde(skip)]
     pub(super) notes: Vec<String>,
     #[serde(skip)]

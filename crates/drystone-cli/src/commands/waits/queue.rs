@@ -93,7 +93,7 @@ fn queue_of(text: &str, name: &str) -> Result<QueueSnapshot, String> {
     Ok(queue.snapshot(name))
 }
 
-/// What an output says, before the moment is known at which it was printed.
+/// Content of an output, before the moment is known at which it was printed.
 #[derive(Default)]
 struct ReadQueue {
     jobs: Vec<PendingJob>,
