@@ -1,9 +1,8 @@
 //! A small made-up site: the files that the commands of [`ask`](crate::ask) would fetch there.
 //!
 //! Nearly nine weeks of a cluster of three partitions, with a limit of a QOS that makes jobs wait,
-//! GPUs,
-//! arrays, dependencies, a maintenance and two outages. Everything follows from a seed; no number
-//! is taken from a real site.
+//! GPUs, arrays, dependencies, a maintenance and two outages. Everything follows from a seed; no
+//! number is taken from a real site.
 
 mod jobs;
 mod records;
