@@ -1,8 +1,8 @@
-//! A progress bar for anything over two seconds, on terminals only.
+//! A progress bar on terminals for anything over two seconds; elsewhere a line a minute.
 
 use crate::output::file::OutputFile;
 use crate::output::message;
-use crate::output::number::speed;
+use crate::output::number::{count, speed};
 use drystone::engine::Observer;
 use drystone::model::EndedJob;
 use drystone_report::document::visible;
@@ -11,7 +11,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::io::{self, IsTerminal, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Duration below which progress is not shown, because it could not be read.
@@ -31,6 +31,38 @@ pub(crate) struct WorkProgress {
     since: Instant,
     /// There is no terminal, or the bar is shown already.
     settled: AtomicBool,
+    /// Lines in the place of the bar, where there is no terminal.
+    lines: Option<ProgressLines>,
+}
+
+/// Lines in the place of a bar, for a standard error that is no terminal.
+struct ProgressLines {
+    what: String,
+    unit: String,
+    total: Option<u64>,
+    minutes: AtomicU64,
+}
+
+impl ProgressLines {
+    /// Tells how far the work is, once in each minute.
+    fn tell(&self, done: u64, spent: Duration) {
+        let minutes = spent.as_secs() / 60;
+        if self.minutes.fetch_max(minutes, Ordering::Relaxed) >= minutes {
+            return;
+        }
+        let ProgressLines { what, unit, .. } = self;
+        let Some(total) = self.total.filter(|&total| total >= done && done > 0) else {
+            return message::note(&format!("{what}: {} {unit} in {minutes} min", count(done)));
+        };
+        let left = spent.as_secs_f64() / done as f64 * (total - done) as f64;
+        message::note(&format!(
+            "{what}: {} of {} {unit}, {} min so far, about {:.0} min left",
+            count(done),
+            count(total),
+            minutes,
+            (left / 60.0).ceil()
+        ));
+    }
 }
 
 impl WorkProgress {
@@ -55,7 +87,13 @@ impl WorkProgress {
                 .with_key("left", RecentRate::new(RateText::Left));
             bar.set_style(style.progress_chars("=> "));
         }
-        WorkProgress { bar, since: Instant::now(), settled: AtomicBool::new(nobody_watches()) }
+        let lines = (nobody_watches() && !message::is_quiet() && !message::is_overheard()).then(|| ProgressLines {
+            what: what.to_string(),
+            unit: unit.to_string(),
+            total,
+            minutes: AtomicU64::new(0),
+        });
+        WorkProgress { bar, since: Instant::now(), settled: AtomicBool::new(nobody_watches()), lines }
     }
 
     /// Of records that are written. Nothing is shown where they go to a terminal themselves.
@@ -103,6 +141,9 @@ impl WorkProgress {
     /// Some more is done.
     pub(crate) fn add(&self, done: u64) {
         self.bar.inc(done);
+        if let Some(lines) = &self.lines {
+            lines.tell(self.bar.position(), self.since.elapsed());
+        }
         if !self.settled.load(Ordering::Relaxed)
             && self.since.elapsed() >= PATIENCE
             && !self.settled.swap(true, Ordering::Relaxed)

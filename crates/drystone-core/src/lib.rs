@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod clock_length;
 pub mod parts;
 pub mod policy;
 

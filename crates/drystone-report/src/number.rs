@@ -167,6 +167,25 @@ impl TimeColumn {
         TimeColumn { unit, decimals: enough.unwrap_or(usual + 2) }
     }
 
+    /// A column of differences with their intervals, as [`TimeColumn::in_unit`], with decimals that
+    /// also tell the ends of each interval apart.
+    pub fn of_intervals(unit: TimeUnit, differences: &[(f64, Option<(f64, f64)>)]) -> TimeColumn {
+        let values: Vec<f64> = differences
+            .iter()
+            .flat_map(|(value, interval)| {
+                std::iter::once(*value).chain(interval.map(|(low, high)| [low, high]).into_iter().flatten())
+            })
+            .collect();
+        let (per, usual) = unit.scale();
+        let apart = |decimals: usize, (low, high): (f64, f64)| {
+            low == high || fixed(low / per, decimals) != fixed(high / per, decimals)
+        };
+        let intervals = || differences.iter().filter_map(|(_, interval)| *interval);
+        let enough = (usual..usual + 2).find(|&decimals| intervals().all(|ends| apart(decimals, ends)));
+        let column = TimeColumn::in_unit(unit, &values);
+        TimeColumn { decimals: column.decimals.max(enough.unwrap_or(usual + 2)), ..column }
+    }
+
     /// A time in seconds, without the unit.
     pub fn text(self, seconds: f64) -> String {
         fixed(seconds / self.unit.scale().0, self.decimals)

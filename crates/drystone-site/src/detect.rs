@@ -347,7 +347,10 @@ fn is_slurm_conf(head: &[u8]) -> bool {
 fn is_accounts(head: &[u8]) -> bool {
     let first = lines(head).map(|line| line.trim().to_ascii_lowercase()).find(|l| !l.is_empty() && !l.starts_with('#'));
     let Some(first) = first else { return false };
-    if first.starts_with("cluster - ") || first.starts_with("parent - ") {
+    if drystone_slurm::accounts::is_accounts_header(&first)
+        || first.starts_with("cluster - ")
+        || first.starts_with("parent - ")
+    {
         return true;
     }
     let words: Vec<&str> =

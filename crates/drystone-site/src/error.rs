@@ -13,9 +13,10 @@ const HEAD: &str = "# In an empty folder on a host where Slurm's commands work, 
 
 const COMMANDS: &str = "\
 export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
-sacct -a -X -D -P --noconvert -S $FROM -E $UNTIL --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
+sacct -a -D -P --noconvert -S $FROM -E $UNTIL --format=JobIDRaw,JobID,Cluster,User,Account,Group,UID,\\
 Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,\\
-Reservation,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList,Constraints > jobs.psv
+Reservation,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList,\\
+TotalCPU,NTasks,MaxRSS,TRESUsageInAve,TRESUsageInTot,Constraints > jobs.psv
 sacctmgr -P show event Start=$FROM End=$UNTIL \\
 format=Cluster,ClusterNodes,NodeName,Start,End,State,Reason,TRES > events.psv
 sacctmgr -P show reservation Start=$FROM End=$UNTIL > resv.psv
@@ -80,6 +81,13 @@ pub enum SiteError {
          or at the site: sacct without --noheader"
     )]
     NoHeader {
+        /// File and line.
+        place: String,
+    },
+    #[error(
+        "{place}: no header line says what the columns are; the 26 columns look like those of Open XDMoD: add --columns xdmod"
+    )]
+    XdmodColumns {
         /// File and line.
         place: String,
     },
@@ -218,6 +226,7 @@ impl SiteError {
             self,
             SiteError::TableColumns { .. }
                 | SiteError::NoHeader { .. }
+                | SiteError::XdmodColumns { .. }
                 | SiteError::NoColumn { .. }
                 | SiteError::Padded { .. }
                 | SiteError::Unknown { .. }
@@ -234,6 +243,7 @@ impl SiteError {
             | SiteError::TimeForm { place, .. }
             | SiteError::Padded { place, .. }
             | SiteError::NoHeader { place }
+            | SiteError::XdmodColumns { place }
             | SiteError::CutOff { place, .. }
             | SiteError::BadJson { place, .. }
             | SiteError::Machine { place, .. } => split(place),

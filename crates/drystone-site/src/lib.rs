@@ -7,6 +7,7 @@ pub mod clock;
 mod detect;
 mod edge;
 mod error;
+mod example;
 mod export;
 pub mod fidelity;
 mod fleet;
@@ -34,6 +35,7 @@ mod workload;
 
 pub use anonymise::{AnonymousKey, Hide};
 pub use error::{PoolError, SiteError, ask};
+pub use example::example_files;
 pub use export::{BesideTables, ExportPurpose, Numbering};
 pub use format::{is_site, open, report, write};
 pub use import::{FileOpener, import};

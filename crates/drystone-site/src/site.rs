@@ -201,7 +201,7 @@ impl Imported {
     pub(crate) fn without_texts(&self, at: usize) -> SiteJob<'_> {
         let job = &self.jobs[at];
         let (table, row) = (&self.table, self.row(at));
-        let note = table.note(row);
+        let (note, usage) = (table.note(row), table.usage(row));
         let (amount, asked) = (self.amounts.get(job.amount), table.shape(row).asked);
         let time = |stamp: u32| (stamp > 0).then_some(i64::from(stamp));
         let span = |seconds: u32| (seconds != NOTHING).then_some(seconds);
@@ -256,6 +256,9 @@ impl Imported {
             node_list: none.clone(),
             priority: known(row.priority),
             name: row.name,
+            used_cpu_ms: usage.cpu_ms(),
+            used_memory_kb: usage.memory_kb(),
+            used_gpu_hundredths: usage.gpu_hundredths(),
             marks: job.marks,
             swf: none,
         }

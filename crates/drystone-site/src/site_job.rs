@@ -82,6 +82,12 @@ pub struct SiteJob<'a> {
     pub priority: Option<u32>,
     /// A number for its name; 0 where unknown.
     pub name: u32,
+    /// Milliseconds of processors that it used.
+    pub used_cpu_ms: Option<u64>,
+    /// Kilobytes of memory that its tasks used at their most.
+    pub used_memory_kb: Option<u64>,
+    /// Hundredths of a GPU that it used.
+    pub used_gpu_hundredths: Option<u32>,
     /// Special properties.
     pub marks: JobMarks,
     /// The record of a log in Standard Workload Format, as it stood.

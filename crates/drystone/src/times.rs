@@ -1,5 +1,6 @@
 //! Lengths and points of time as people and Slurm write them.
 
+use drystone_core::clock_length::read_clock_length;
 use jiff::civil::{Date, DateTime, Time as TimeOfDay};
 
 const HOUR: f64 = 3_600.0;
@@ -15,8 +16,9 @@ const UNITS: [(f64, &[&str]); 5] = [
 ];
 
 /// Reads a length of time in seconds: numbers with units (`90min`, `1.5h`, `1d12h`, `2 days`), or
-/// as Slurm writes it (`2-00:00:00`, `1-0`, `12:00:00`, `30:00`). `None` for any other text, a
-/// number without a unit among them: it is minutes to Slurm and seconds to others.
+/// as Slurm writes it (`2-00:00:00`, `1-0`, `12:00:00`, `30:00`, `UNLIMITED` for 365 days). `None`
+/// for any other text, a number without a unit among them: it is minutes to Slurm and seconds to
+/// others.
 ///
 /// ```
 /// use drystone::times::read_duration;
@@ -28,26 +30,8 @@ const UNITS: [(f64, &[&str]); 5] = [
 /// ```
 pub fn read_duration(text: &str) -> Option<f64> {
     let text = text.trim();
-    let is_clock = |c: char| c.is_ascii_digit() || c == ':' || c == '-';
-    let seconds = if text.chars().all(is_clock) { clock_length(text)? } else { unit_length(text)? };
+    let seconds = read_clock_length(text).map(|seconds| seconds as f64).or_else(|| unit_length(text))?;
     seconds.is_finite().then_some(seconds)
-}
-
-/// `D-H`, `D-H:M`, `D-H:M:S`, `H:M:S`, `M:S`.
-fn clock_length(text: &str) -> Option<f64> {
-    let (days, rest) = match text.split_once('-') {
-        Some((days, rest)) => (Some(whole(days)?), rest),
-        None => (None, text),
-    };
-    let parts: Vec<f64> = rest.split(':').map(whole).collect::<Option<_>>()?;
-    let (hours, minutes, seconds) = match (days, &parts[..]) {
-        (_, &[hours, minutes, seconds]) => (hours, minutes, seconds),
-        (Some(_), &[hours, minutes]) => (hours, minutes, 0.0),
-        (Some(_), &[hours]) => (hours, 0.0, 0.0),
-        (None, &[minutes, seconds]) => (0.0, minutes, seconds),
-        _ => return None,
-    };
-    Some(days.unwrap_or(0.0) * DAY + hours * HOUR + minutes * 60.0 + seconds)
 }
 
 /// A whole number of digits alone.
@@ -197,26 +181,13 @@ mod tests {
             ("1-12:30", 131_400.0),
             ("2-00:00:00", 172_800.0),
             (" 0-00:00:30 ", 30.0),
+            // A year, as `bf_window` and the imputed limits have it.
+            ("UNLIMITED", 31_536_000.0),
+            ("infinite", 31_536_000.0),
         ] {
             assert_eq!(read_duration(text), Some(seconds), "{text}");
         }
-        let wrong = [
-            "",
-            "30",
-            "h",
-            "1x",
-            "1h2d",
-            "1h1h",
-            "-1h",
-            "1-",
-            "-1",
-            "1:2:3:4",
-            "1-2-3",
-            "1..5h",
-            "UNLIMITED",
-            "1d 2",
-            "٣h",
-        ];
+        let wrong = ["", "30", "h", "1x", "1h2d", "1h1h", "-1h", "1-", "-1", "1:2:3:4", "1-2-3", "1..5h", "1d 2", "٣h"];
         for text in wrong {
             assert_eq!(read_duration(text), None, "{text}");
         }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  drystone import --example dump/                        # a made-up site, to try everything
   drystone import jobs.psv --machine slurm.conf --accounts assoc.txt --events events.psv --out site/
   drystone import jobs.psv --machine slurm.conf --machine gres.conf --out site/
   drystone import dump/ --out site/                      # a folder with all of these dumps
@@ -32,16 +33,21 @@ pub(crate) struct ImportArgs {
     /// Grid Engine, a log in Standard Workload Format; a table in Parquet; plain or compressed with
     /// gzip, zstd, xz or bzip2; folders of such files; - is the standard input. The format is
     /// detected from the first lines.
-    #[arg(value_name = "FILE", required_unless_present = "ask")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["ask", "example"])]
     pub(crate) files: Vec<PathBuf>,
 
     /// Folder to make. Replaces an existing site, never another folder.
-    #[arg(long, short, value_name = "DIR", required_unless_present = "ask")]
+    #[arg(long, short, value_name = "DIR", required_unless_present_any = ["ask", "example"])]
     pub(crate) out: Option<PathBuf>,
 
     /// Print the commands to run at the site, and end.
     #[arg(long)]
     pub(crate) ask: bool,
+
+    /// Write the accounting of a small made-up site into a folder, as those commands would, and
+    /// end.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "out", "ask"])]
+    pub(crate) example: Option<PathBuf>,
 
     /// Description of the machine: slurm.conf, or the output of scontrol -o show nodes, show
     /// partitions, show config, sinfo --json or pbsnodes -av; repeatable. Without one the machine
@@ -121,8 +127,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "RULE", default_value = "drop", help_heading = "From records to jobs", value_parser = words(Wide::ALL, Wide::name))]
     pub(crate) wide: Wide,
 
-    /// Beginning of the window: a date, a time, or seconds since 1970. Jobs that run or wait then
-    /// are there at the beginning [default: found in the records].
+    /// Beginning of the window: a date or a time, also as Slurm's commands take it (now-30days; now
+    /// is the end of the records), or seconds since 1970. Jobs that run or wait then are there at
+    /// the beginning [default: found in the records].
     #[arg(long, value_name = "TIME", help_heading = "Window")]
     pub(crate) from: Option<String>,
 

@@ -11,6 +11,8 @@ const EXAMPLES: &str = "\
 Examples:
   drystone waits site/                                   # causes, and waits by account and partition
   drystone waits site/ --now                             # jobs that wait at the end of the records
+  drystone waits --now squeue.txt                        # jobs that wait in an output of squeue
+  drystone waits site/ --efficiency                      # requested against used, by user and account
   drystone waits site/ --by user,size,hour
   drystone waits site/ --by account --since 2026-03-01 --report waits.html
   drystone waits site/#gpu --by gpu --format csv         # one pool, for a spreadsheet
@@ -21,11 +23,13 @@ Nothing is simulated: these are the waits that the accounting recorded, from eli
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct WaitsArgs {
-    /// Folder of an imported site; site/#POOL is one of its pools.
+    /// Folder of an imported site; site/#POOL is one of its pools. With --now also an output of
+    /// squeue (as it is, -o with any columns, or --json); - is the standard input.
     pub(crate) site: PathBuf,
 
-    /// Properties to group jobs by, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["account", "partition"], value_parser = words(GroupProperty::ALL, GroupProperty::name))]
+    /// Properties to group jobs by, separated by commas [default: account,partition; with
+    /// --efficiency user,account].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = words(GroupProperty::ALL, GroupProperty::name))]
     pub(crate) by: Vec<GroupProperty>,
 
     /// Only jobs that began to wait then or later: a date or a time as Slurm's commands take it
@@ -45,6 +49,10 @@ pub(crate) struct WaitsArgs {
     /// Jobs that wait at the end of the records: since when, by user, with their last reasons.
     #[arg(long, conflicts_with_all = ["by", "since", "until"])]
     pub(crate) now: bool,
+
+    /// Use of the processors, memory, limits and GPUs that jobs held, by user and account.
+    #[arg(long, conflicts_with = "now")]
+    pub(crate) efficiency: bool,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs<true>,

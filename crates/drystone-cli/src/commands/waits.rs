@@ -2,7 +2,9 @@
 
 pub(crate) mod causes;
 mod document;
+mod efficiency;
 mod now;
+mod queue;
 mod rows;
 
 use crate::args::WaitsArgs;
@@ -12,7 +14,10 @@ use crate::output::flat::FlatRows;
 use crate::output::{self, Printable, ReportFile, message};
 use crate::site;
 use drystone_report::{PictureSubject, StillPage};
-use drystone_site::waits::{SiteWaits, WaitsOptions, pending_jobs, waits as recorded};
+use drystone_site::Site;
+use drystone_site::waits::{
+    GroupProperty, SiteWaits, WaitsOptions, efficiency as measure_efficiency, pending_jobs, waits as recorded,
+};
 use serde::Serialize;
 
 /// A result, and how much of it is shown.
@@ -42,6 +47,9 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
     if args.now {
         return now(args);
     }
+    if args.efficiency {
+        return efficiency(args);
+    }
     let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let mut found = asked(args)?;
     if let Some(file) = report {
@@ -56,8 +64,15 @@ pub(crate) fn waits(args: &WaitsArgs) -> CommandOutcome {
 /// Shows the jobs that wait at the end of the records.
 fn now(args: &WaitsArgs) -> CommandOutcome {
     let report = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
-    let (site, pool) = site::open(&args.site)?;
-    let shown = now::ShownPending { pending: pending_jobs(&site, pool), top: args.top, whole: args.output.details };
+    let (pending, notes) = if args.site.as_os_str() == "-" || args.site.is_file() && site::folder(&args.site).is_none()
+    {
+        let queue::QueueSnapshot { pending, notes } = queue::read_queue(&args.site)?;
+        (pending, notes)
+    } else {
+        let (site, pool) = site::open(&args.site)?;
+        (pending_jobs(&site, pool), Vec::new())
+    };
+    let shown = now::ShownPending { pending, notes, top: args.top, whole: args.output.details };
     if let Some(file) = report {
         file.write(&shown)?.publish()?;
     }
@@ -65,11 +80,32 @@ fn now(args: &WaitsArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-/// The recorded waits, for programs.
-pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
+/// Shows what jobs used of what they held.
+fn efficiency(args: &WaitsArgs) -> CommandOutcome {
+    let report = args.output.report.as_deref().map(ReportFile::open_plain).transpose()?;
+    let (site, question) = question(args, &[GroupProperty::User, GroupProperty::Account])?;
+    let path = causes::shell_quoted(&args.site.display().to_string());
+    let shown = efficiency::ShownEfficiency {
+        efficiency: measure_efficiency(&site, &question),
+        commands: vec![
+            format!("drystone whatif {path} --limits exact"),
+            format!("drystone whatif {path} --limits 'p90 of user'"),
+        ],
+        top: args.top,
+        whole: args.output.details,
+    };
+    if let Some(file) = report {
+        file.write(&shown)?.publish()?;
+    }
+    output::print(&shown, args.output.format)?;
+    Ok(DONE)
+}
+
+/// Opens the site, and reads which of its jobs are meant and how they are grouped.
+fn question(args: &WaitsArgs, usual: &[GroupProperty]) -> Result<(Site, WaitsOptions), CommandFailure> {
     let (site, pool) = site::open(&args.site)?;
     let mut by = Vec::new();
-    for &property in &args.by {
+    for &property in if args.by.is_empty() { usual } else { &args.by } {
         if !by.contains(&property) {
             by.push(property);
         }
@@ -81,7 +117,13 @@ pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     {
         return Err(CommandFailure::usage("--since does not lie before --until"));
     }
-    let waits = recorded(&site, &WaitsOptions { by, since, until, pool });
+    Ok((site, WaitsOptions { by, since, until, pool }))
+}
+
+/// The recorded waits, for programs.
+pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
+    let (site, question) = question(args, &[GroupProperty::Account, GroupProperty::Partition])?;
+    let waits = recorded(&site, &question);
     if waits.from >= waits.until {
         return Err(CommandFailure::usage(format_args!(
             "--since and --until leave nothing of the records, which reach from {} to {}",

@@ -95,6 +95,11 @@ fn every_command_for_administrators_runs() {
 }
 
 #[test]
+fn every_command_of_the_way_to_the_boss_runs() {
+    tutorial("../administrator");
+}
+
+#[test]
 fn every_command_on_accounting_runs() {
     tutorial("accounting");
 }

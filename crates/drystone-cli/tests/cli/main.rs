@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests wait for processes")]
 
 mod accounting;
+mod administrator;
 mod advise;
 mod browser;
 mod builds;

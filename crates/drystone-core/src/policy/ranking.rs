@@ -2,6 +2,7 @@
 //! jobs overtake.
 
 use super::{Args, Param, SpecError, Takes, ValueForm, View};
+use crate::clock_length::read_clock_length;
 use crate::model::{JobId, SharedSort, Span};
 use crate::parts::formula::{BeyondProcessors, Formula, Moment, QueueBoard, RunUsage, Shares, WaitingFacts};
 use crate::parts::{BackfillFit, Order, QueuePlace, WaitQueue, WaitingJob};
@@ -39,7 +40,7 @@ pub(super) const STARVE: Param = Param::new(
 const PATIENCE: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "20h|2d",
-    samples: &["20h", "2d", "0s", "90m", "30"],
+    samples: &["20h", "2d", "0s", "90m", "30", "2-00:00:00"],
     check: |text| seconds(text).is_some(),
 });
 
@@ -51,8 +52,11 @@ pub(super) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
     }
 }
 
-/// A length of time: a whole number and a unit.
+/// A length of time: a whole number and a unit, or as Slurm writes it.
 fn seconds(text: &str) -> Option<Span> {
+    if let Some(length) = read_clock_length(text) {
+        return (length <= 1 << 40).then_some(Span(length));
+    }
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let (number, length) = match unit {
         "s" => (number, 1),

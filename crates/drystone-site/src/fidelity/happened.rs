@@ -1,6 +1,7 @@
 //! The data against the machine, without any policy: recorded starts, replayed as they happened.
 
-use super::case::PoolCase;
+use super::case::{PoolCase, RecordedTimes};
+use super::errors::Starts;
 use crate::capacity::Cause;
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
@@ -23,6 +24,16 @@ pub struct AsHappened {
     /// Units times seconds that were idle while a job waited that fitted into them, in percent of
     /// all.
     pub idle_while_queued: f64,
+    /// That of the replay: a policy also leaves processors idle, for jobs that it plans.
+    #[serde(default)]
+    pub idle_in_replay: f64,
+}
+
+impl AsHappened {
+    /// Percent by which the records are idle while a job that fits waits, beyond the replay.
+    pub fn idle_beyond_replay(&self) -> f64 {
+        (self.idle_while_queued - self.idle_in_replay).max(0.0)
+    }
 }
 
 /// Something that changes what is held, what there is, or what waits.
@@ -40,20 +51,35 @@ enum HeldChange {
     Leave(u32),
 }
 
-/// Replays the recorded starts.
-pub(super) fn as_happened(site: &Site, case: &PoolCase) -> AsHappened {
+/// Replays the recorded starts, and those of a replay for comparison.
+pub(super) fn as_happened(site: &Site, case: &PoolCase, replayed: &Starts) -> AsHappened {
+    let recorded = held_sums(site, case, |_, job| job.start);
+    let again = held_sums(site, case, |at, job| match replayed.wait.get(at).copied().flatten() {
+        Some(wait) if job.simulated => Some(job.arrive.saturating_add(wait)),
+        _ => job.start,
+    });
+    AsHappened {
+        nodes_twice: nodes_twice(site, case.pool),
+        idle_in_replay: again.finish().idle_while_queued,
+        ..recorded.finish()
+    }
+}
+
+/// Sums over the window, with the starts that `start` gives.
+fn held_sums(site: &Site, case: &PoolCase, start: impl Fn(usize, &RecordedTimes) -> Option<i64>) -> HeldSums {
     let window = &site.manifest.window;
     let mut changes: Vec<(i64, HeldChange)> = Vec::new();
-    for job in &case.jobs {
+    for (at, job) in case.jobs.iter().enumerate() {
         let units = i64::from(job.units);
-        if let Some(start) = job.start {
+        let start = start(at, job);
+        if let Some(start) = start {
             let end = start.saturating_add(job.holds);
             if end > start {
                 changes.push((start, HeldChange::Start(units)));
                 changes.push((end, HeldChange::End(-units)));
             }
         }
-        let leaves = job.start.or(job.end).unwrap_or(i64::MAX);
+        let leaves = start.or(job.end).unwrap_or(i64::MAX);
         if leaves > job.arrive {
             changes.push((job.arrive, HeldChange::Arrive(job.units)));
             changes.push((leaves, HeldChange::Leave(job.units)));
@@ -75,7 +101,7 @@ pub(super) fn as_happened(site: &Site, case: &PoolCase) -> AsHappened {
         sums.take(change);
     }
     sums.pass((window.until - last).max(0));
-    AsHappened { nodes_twice: nodes_twice(site, case.pool), ..sums.finish() }
+    sums
 }
 
 #[derive(Default)]
@@ -135,6 +161,7 @@ impl HeldSums {
             nodes_twice: None,
             utilisation: share(self.used, self.up),
             idle_while_queued: share(self.idle, self.up) * 100.0,
+            idle_in_replay: 0.0,
         }
     }
 }

@@ -9,6 +9,7 @@
 mod baselines;
 mod case;
 mod errors;
+mod faults;
 mod happened;
 mod hours;
 mod intervals;
@@ -20,6 +21,7 @@ mod result;
 mod stats;
 
 pub use errors::Errors;
+pub use faults::{ConstantShift, QuietTime};
 pub use happened::AsHappened;
 pub use hours::{HourErrors, Hours, SeriesError};
 pub use intervals::{Interval, Intervals};
@@ -28,7 +30,7 @@ pub use replay::ReplayError;
 pub use require::{FidelityRequirement, UnmetRequirement};
 pub use result::{
     AccountingCoverage, CensoredWaits, ClassRow, Fidelity, FidelityBaseline, Mechanism, Noise, PoolFidelity,
-    Repetition, ReplaySkill,
+    RecordFaults, Repetition, ReplaySkill,
 };
 
 use self::baselines::{LENGTHS, SIZES, class_medians, classes, nothing_waits};
@@ -138,7 +140,8 @@ fn pool(
         PoolFidelity {
             name: case.name.clone(),
             jobs: case.jobs.len() as u64,
-            as_happened: happened::as_happened(site, case),
+            as_happened: happened::as_happened(site, case, &replayed),
+            faults: RecordFaults::of(&waits, site, case),
             modelled: Errors::of(&WaitPairs::of(case, &replayed, |job| job.modelled)),
             classes: class_rows(case, &replayed),
             mechanism: mechanism(case, &replayed),

@@ -1,7 +1,8 @@
 //! The result, as data and in words.
 
 use super::case::PoolCase;
-use super::errors::Errors;
+use super::errors::{Errors, WaitPairs};
+use super::faults::{ConstantShift, QuietTime, quiet_texts, quiet_times};
 use super::hours::{HourErrors, Hours};
 use super::intervals::Intervals;
 use super::reason::RecordedReason;
@@ -69,6 +70,9 @@ pub struct PoolFidelity {
     pub jobs: u64,
     /// The records against the machine, without a policy.
     pub as_happened: AsHappened,
+    /// Faults of the records that no policy explains.
+    #[serde(default)]
+    pub faults: RecordFaults,
     /// Errors of all waits that are compared.
     pub errors: Errors,
     /// Errors without jobs that waited for something that is not modelled.
@@ -101,6 +105,28 @@ pub struct PoolFidelity {
     pub recorded_hours: Hours,
     /// Uses that this replay allows, in a sentence.
     pub verdict: String,
+}
+
+/// Faults of the records that no policy explains.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RecordFaults {
+    /// Difference that nearly every job has.
+    pub shift: Option<ConstantShift>,
+    /// Times that look like outages which are not recorded.
+    pub quiet: Vec<QuietTime>,
+    /// All of them in words.
+    pub texts: Vec<String>,
+}
+
+impl RecordFaults {
+    pub(super) fn of(waits: &WaitPairs, site: &Site, case: &PoolCase) -> RecordFaults {
+        let shift = ConstantShift::of(waits);
+        // Where every job is late by as much, it waits beside idle nodes as well.
+        let quiet = if shift.is_some() { Vec::new() } else { quiet_times(site, case) };
+        let mut texts: Vec<String> = shift.iter().map(ConstantShift::text).collect();
+        texts.extend(quiet_texts(&quiet, site));
+        RecordFaults { shift, quiet, texts }
+    }
 }
 
 /// Waits of a class of jobs. Quantiles are those of 10, 50, 90 and 99 of 100.
@@ -444,6 +470,7 @@ impl PoolFidelity {
                 reason.text()
             ));
         }
+        all.extend(self.faults.texts.iter().map(|text| format!("Fault of the records: {text}.")));
         all.extend(self.against_baselines(policy));
         all.extend(self.against_noise());
         all.push(format!("Verdict: {}", self.verdict));
@@ -453,7 +480,7 @@ impl PoolFidelity {
     /// Describes the uses that this replay allows.
     fn in_one_sentence(&self, policy: &str) -> String {
         let happened = &self.as_happened;
-        let idle = happened.idle_while_queued;
+        let idle = happened.idle_beyond_replay();
         let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0}%", v * 100.0));
         // A policy that is itself a baseline is no better than itself.
         let is_baseline = self.baselines.iter().any(|b| b.is_policy);
@@ -468,6 +495,8 @@ impl PoolFidelity {
                 "jobs held more than the machine has {:.0}% of the time: the machine or the sizes are wrong, and no policy can be judged.",
                 happened.over_capacity * 100.0
             )
+        } else if let Some(shift) = &self.faults.shift {
+            format!("{}. Set that right, then judge {policy}.", shift.text())
         } else if let (Some(base), true) = (idle_machine, within.is_some_and(|w| w >= FAITHFUL)) {
             format!(
                 "most jobs do not wait here, so this judges little of {policy}: {} of the jobs start within ten minutes of when they did, \

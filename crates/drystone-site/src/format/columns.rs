@@ -114,6 +114,9 @@ columns! {
     "node_list" Text (NodeList);
     "priority" Number [number(job.priority)];
     "name" Number [number(Some(job.name).filter(|&n| n > 0))];
+    "used_cpu_ms" Number [number(job.used_cpu_ms)];
+    "used_memory_kb" Number [number(job.used_memory_kb)];
+    "used_gpu_hundredths" Number [number(job.used_gpu_hundredths)];
     "marks" Text (JobMarks);
     "swf" Text (Swf);
 }

@@ -237,7 +237,8 @@ impl<'a> Making<'a> {
         let crew = Crew::of(options.effort);
         let imputed = jobs::impute_runs(jobs, table, crew);
         tally.jobs(ImportRule::ImputedRun, imputed, 0, || crate::rules::Example::new(String::new(), b""));
-        let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone, None)).transpose();
+        let last = MeasuredWindow::last_moment(jobs);
+        let edge = |text: &Option<String>, option| text.as_deref().map(|t| edge(t, option, zone, last)).transpose();
         let window = MeasuredWindow::of(jobs, edge(&options.from, "--from")?, edge(&options.until, "--until")?, crew)?;
         outside(jobs, table, &window, tally, crew);
         let until = u32::try_from(window.until).unwrap_or(u32::MAX);

@@ -74,6 +74,11 @@ impl MeasuredWindow {
         Ok(window)
     }
 
+    /// Returns the last moment of all jobs that is known: the end of the records.
+    pub(crate) fn last_moment(jobs: &[FoundJob]) -> Option<i64> {
+        jobs.iter().map(last_event).max().filter(|&last| last > 0)
+    }
+
     fn count(&mut self, jobs: &[FoundJob], crew: Crew) {
         let counted = crew.each(jobs, |jobs| {
             let mut part = MeasuredWindow { from: self.from, until: self.until, ..MeasuredWindow::default() };

@@ -1,6 +1,7 @@
 //! A row as a reader finds it, before anything is settled.
 
 use super::places::FilePlace;
+use super::usage::RowUsage;
 use crate::text::{Amount, Flags, JobLabel, RecordLimit, RecordState, When};
 
 /// A reader's facts about one row. Texts are those of the record.
@@ -49,6 +50,7 @@ pub(crate) struct RowDraft<'a> {
     pub(crate) priority: Option<u32>,
     /// The job's name, of which only a number is kept.
     pub(crate) name: &'a [u8],
+    pub(crate) usage: RowUsage,
 }
 
 impl<'a> RowDraft<'a> {
@@ -89,6 +91,7 @@ impl<'a> RowDraft<'a> {
             exit: None,
             priority: None,
             name: b"",
+            usage: RowUsage::UNKNOWN,
         }
     }
 

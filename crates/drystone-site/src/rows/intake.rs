@@ -6,6 +6,7 @@ use super::places::{FileNames, FilePlace};
 use super::symbols::Symbol;
 use super::table::{AccountingRow, AccountingTable, NONE, RowNote, RowPart, RowShape, Where, Who};
 use super::troubles::{RowTrouble, Troubles};
+use super::usage::RowUsage;
 use crate::clock::{Local, Zone, ZoneLookup};
 use crate::error::SiteError;
 use crate::rules::{Example, ImportRule, RuleTally};
@@ -61,8 +62,12 @@ pub(crate) struct RowIntake {
     /// Of a part of a file that another part comes before: jobs whose steps come before the first
     /// job.
     leading: Option<Vec<(Vec<u8>, FilePlace)>>,
+    /// Use that these steps made of their jobs.
+    leading_usage: Vec<(Vec<u8>, RowUsage)>,
     /// True if a job has come.
     begun: bool,
+    /// The row of the last job, if it has one.
+    last_row: Option<u32>,
     /// Rows in which End - Start is an hour off Elapsed + Suspended, and all rows that know these.
     pub(crate) hour_off: (u64, u64),
     /// Local start, local end and run time of some of the former.
@@ -87,7 +92,9 @@ impl RowIntake {
             orphans: Vec::new(),
             last_job: [Vec::new(), Vec::new()],
             leading: None,
+            leading_usage: Vec::new(),
             begun: false,
+            last_row: None,
             hour_off: (0, 0),
             off_spans: Vec::new(),
             read: 0,
@@ -140,6 +147,9 @@ impl RowIntake {
         for (of, place) in part.leading.iter_mut().flat_map(|leading| leading.drain(..)) {
             self.orphan(&of, place);
         }
+        for (of, usage) in part.leading_usage.drain(..) {
+            self.step_usage(&of, usage);
+        }
         let rows = self.table.rows.len() as u32;
         let renamed = self.table.absorb(&part.table);
         part.table.clear();
@@ -152,6 +162,7 @@ impl RowIntake {
             self.last_job.clone_from(&part.last_job);
             part.last_job.iter_mut().for_each(Vec::clear);
             self.begun = true;
+            self.last_row = part.last_row.take().map(|row| rows + row);
         }
         let (off, known) = std::mem::take(&mut part.hour_off);
         self.hour_off.0 += off;
@@ -195,6 +206,20 @@ impl RowIntake {
         }
     }
 
+    /// Takes what a step of the job of this name used, where it follows that job's own row.
+    pub(crate) fn step_usage(&mut self, of: &[u8], usage: RowUsage) {
+        if usage == RowUsage::UNKNOWN {
+            return;
+        }
+        if self.leading.is_some() && !self.begun {
+            self.leading_usage.push((of.to_vec(), usage));
+        } else if let Some(row) = self.last_row
+            && self.last_job.iter().any(|last| last == of)
+        {
+            self.table.change_usage(row, |job| job.add_step(usage));
+        }
+    }
+
     fn orphan(&mut self, of: &[u8], place: FilePlace) {
         if self.last_job.iter().any(|last| last == of) {
             return;
@@ -213,6 +238,7 @@ impl RowIntake {
     #[inline]
     pub(crate) fn job_begins(&mut self, name: &[u8], raw: &[u8]) {
         self.begun = true;
+        self.last_row = None;
         for (last, now) in self.last_job.iter_mut().zip([name, raw]) {
             last.clear();
             last.extend_from_slice(now);
@@ -245,7 +271,12 @@ impl RowIntake {
         }
         self.read += 1;
         self.fill(draft, &mut row);
+        let at = self.table.rows.len() as u32;
         self.table.rows.push(row);
+        self.last_row = Some(at);
+        if draft.usage != RowUsage::UNKNOWN {
+            self.table.change_usage(at, |job| *job = draft.usage);
+        }
         Ok(())
     }
 

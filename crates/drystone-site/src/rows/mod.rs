@@ -7,6 +7,7 @@ mod places;
 mod symbols;
 mod table;
 mod troubles;
+mod usage;
 
 pub(crate) use draft::RowDraft;
 pub(crate) use intake::{IntakeRecipe, ReadSettings, RowIntake, key_of};
@@ -14,3 +15,4 @@ pub(crate) use places::FilePlace;
 pub(crate) use symbols::{Cache, Interner, Symbol, Symbols};
 pub(crate) use table::{AccountingRow, AccountingTable, NONE, RowNote, RowPart, RowShape, Where, Who};
 pub(crate) use troubles::RowTrouble;
+pub(crate) use usage::RowUsage;

@@ -3,6 +3,7 @@
 use super::FilePlace;
 use super::places::FileNames;
 use super::symbols::{Interner, Symbol, Symbols};
+use super::usage::RowUsage;
 use crate::text::{Amount, Flags, RecordLimit, RecordState, TaskSet};
 
 /// No number: of an array, a task, a component.
@@ -78,6 +79,8 @@ pub(crate) struct AccountingRow {
     pub(crate) priority: u32,
     /// A number for the job's name; 0 where unknown.
     pub(crate) name: u32,
+    /// Number of what it used, from 1; 0 where nothing is recorded.
+    usage: u32,
     pub(crate) line: u32,
     pub(crate) file: u16,
     pub(crate) state: RecordState,
@@ -128,6 +131,7 @@ impl AccountingRow {
             nodes: Symbol(0),
             priority: u32::MAX,
             name: 0,
+            usage: 0,
             line: 0,
             file: 0,
             state: RecordState::Other,
@@ -240,6 +244,8 @@ pub(crate) struct AccountingTable {
     pub(crate) notes: Interner<RowNote>,
     /// Sets of tasks that rows stand for.
     pub(crate) sets: Vec<TaskSet>,
+    /// Use by jobs of what they held.
+    usages: Vec<RowUsage>,
     pub(crate) files: FileNames,
     /// Files whose job numbers may be those of several jobs: no output of sacct.
     pub(crate) unkeyed: std::collections::BTreeSet<u16>,
@@ -264,6 +270,24 @@ impl AccountingTable {
         self.notes.get(row.note)
     }
 
+    /// Returns the use that the row's job made of what it held.
+    pub(crate) fn usage(&self, row: &AccountingRow) -> RowUsage {
+        let at = (row.usage as usize).checked_sub(1);
+        at.and_then(|at| self.usages.get(at)).copied().unwrap_or(RowUsage::UNKNOWN)
+    }
+
+    /// Changes what the job of a row used.
+    pub(crate) fn change_usage(&mut self, at: u32, change: impl FnOnce(&mut RowUsage)) {
+        let row = self.rows.get_mut(at);
+        if row.usage == 0 {
+            self.usages.push(RowUsage::UNKNOWN);
+            row.usage = self.usages.len() as u32;
+        }
+        if let Some(usage) = self.usages.get_mut(row.usage as usize - 1) {
+            change(usage);
+        }
+    }
+
     /// Drops all but the names of files; the memory stays.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
@@ -274,6 +298,7 @@ impl AccountingTable {
         self.shapes.clear();
         self.notes.clear();
         self.sets.clear();
+        self.usages.clear();
     }
 
     /// Takes the rows of another table behind its own. Returns what its names are called here, by
@@ -313,6 +338,8 @@ impl AccountingTable {
         let notes: Vec<u32> = notes.collect();
         let sets = self.sets.len() as u32;
         self.sets.extend(other.sets.iter().cloned());
+        let usages = self.usages.len() as u32;
+        self.usages.extend_from_slice(&other.usages);
         for row in other.rows.iter() {
             let mut row = *row;
             row.who = who[row.who as usize];
@@ -320,6 +347,7 @@ impl AccountingTable {
             row.shape = shapes[row.shape as usize];
             row.note = notes[row.note as usize];
             row.nodes = lists[row.nodes.0 as usize];
+            row.usage = if row.usage == 0 { 0 } else { usages + row.usage };
             if let RowPart::Tasks(set) = row.part() {
                 row.set_part(RowPart::Tasks(sets + set));
             }

@@ -16,7 +16,8 @@ pub(crate) use asks::{AskColumns, GPU_NUMBER, asks};
 pub(crate) use id::{Id, IdPart, JobLabel};
 pub(crate) use message::{is_message, is_remark};
 pub(crate) use number::{
-    RecordLimit, decimal, digits, is_missing, leading, limit_minutes, limit_span, megabytes, minutes_of, span, whole,
+    RecordLimit, decimal, digits, is_missing, kilobytes, leading, limit_minutes, limit_span, megabytes, milliseconds,
+    minutes_of, span, whole,
 };
 pub(crate) use resources::{Amount, MemoryRequest, UNKNOWN, memory_request, tres};
 pub use state::{Flags, RecordState};

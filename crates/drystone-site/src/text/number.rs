@@ -122,6 +122,15 @@ fn any_span(text: &[u8]) -> Option<u32> {
     u32::try_from(seconds).ok().filter(|&s| s < u32::MAX - 8)
 }
 
+/// A length as [`span`] reads it, in milliseconds.
+pub(crate) fn milliseconds(text: &[u8]) -> Option<u64> {
+    let seconds = u64::from(span(text)?);
+    let Some(dot) = memchr::memchr(b'.', text) else { return seconds.checked_mul(1_000) };
+    let digits = text[dot + 1..].iter().copied().chain(std::iter::repeat(b'0')).take(3);
+    let part = digits.fold(0, |sum, digit| sum * 10 + u64::from(digit.saturating_sub(b'0').min(9)));
+    seconds.checked_mul(1_000)?.checked_add(part)
+}
+
 /// `P1DT2H30M5.5S` behind its first letter, as JSON of data frames has lengths.
 fn iso_span(text: &[u8]) -> Option<u32> {
     let (mut seconds, mut number, mut in_clock, mut parts) = (0.0, Vec::new(), false, 0);

@@ -54,12 +54,12 @@ impl GroupProperty {
     }
 
     /// Returns whether its values have an order of their own.
-    fn is_ordered(self) -> bool {
+    pub(super) fn is_ordered(self) -> bool {
         matches!(self, GroupProperty::Gpu | GroupProperty::Size | GroupProperty::Hour)
     }
 
     /// A number for its order, and its name.
-    fn of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
+    pub(super) fn of(self, job: &SiteJob<'_>, zone: &Zone) -> (u32, String) {
         let named = |text: &str| if text.is_empty() { "(unknown)".to_string() } else { text.to_string() };
         match self {
             GroupProperty::Account => (0, named(&job.account)),

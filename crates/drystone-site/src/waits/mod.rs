@@ -5,12 +5,14 @@
 
 mod causes;
 mod classes;
+mod efficiency;
 mod pending;
 mod week;
 
 pub use causes::{WaitCause, WaitCauseKind};
 pub use classes::GroupProperty;
-pub use pending::{PendingJob, PendingJobs, pending_jobs};
+pub use efficiency::{EFFICIENCY_SCHEMA, EfficiencyFigures, EfficiencyGroup, SiteEfficiency, UsedAmount, efficiency};
+pub use pending::{PENDING_SCHEMA, PendingJob, PendingJobs, pending_jobs};
 pub use week::HoursOfWeek;
 
 use crate::clock::{self, Zone};
@@ -376,13 +378,17 @@ fn notes(waits: &SiteWaits) -> Vec<String> {
                 .to_string(),
         );
     } else if waits.unknown > 0 {
-        notes.push(format!("The submission of {} jobs is unknown: they are in no figure of waits.", waits.unknown));
+        notes.push(match waits.unknown {
+            1 => "The submission of 1 job is unknown: it is in no figure of waits.".to_string(),
+            many => format!("The submission of {many} jobs is unknown: they are in no figure of waits."),
+        });
     }
     if waits.still_waiting > 0 {
-        notes.push(format!(
-            "{} jobs still wait at the end of the records; their waits are longer than any figure here says, and in none.",
-            waits.still_waiting
-        ));
+        let (jobs, waits) = match waits.still_waiting {
+            1 => ("1 job still waits".to_string(), "its wait is"),
+            many => (format!("{many} jobs still wait"), "their waits are"),
+        };
+        notes.push(format!("{jobs} at the end of the records; {waits} longer than any figure here says, and in none."));
     }
     notes
 }

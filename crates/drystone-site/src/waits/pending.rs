@@ -5,11 +5,16 @@ use crate::site::Site;
 use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
+/// The version of the format of the result.
+pub const PENDING_SCHEMA: &str = "drystone/pending/1";
+
 /// A job that waits. Times are seconds since 1970.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PendingJob {
     /// The job, as Slurm writes it.
     pub job: String,
+    /// Tasks of its array for which it stands; 1 for a job by itself.
+    pub tasks: u64,
     pub user: String,
     pub account: String,
     pub partition: String,
@@ -35,8 +40,10 @@ pub struct PendingJobs {
     /// Name of the site and, where one is asked for, of the pool.
     pub site: String,
     pub time_zone: String,
-    /// The end of the records.
+    /// The end of the records; of an output of squeue its moment, 0 where that is not known.
     pub now: i64,
+    /// Jobs of an output of squeue that do not wait; `None` for a site.
+    pub running: Option<u64>,
     /// Those that have waited longest first.
     pub jobs: Vec<PendingJob>,
 }
@@ -54,6 +61,7 @@ pub fn pending_jobs(site: &Site, pool: Option<u16>) -> PendingJobs {
         let reason = if job.reason.as_ref() == "None" { String::new() } else { job.reason.to_string() };
         PendingJob {
             job: job.display(),
+            tasks: 1,
             user: job.user.to_string(),
             account: job.account.to_string(),
             partition: job.partition.to_string(),
@@ -69,10 +77,11 @@ pub fn pending_jobs(site: &Site, pool: Option<u16>) -> PendingJobs {
     let mut jobs: Vec<PendingJob> = site.jobs().filter(waiting).map(one).collect();
     jobs.sort_shared_by(|a, b| b.waited.cmp(&a.waited));
     PendingJobs {
-        schema: "drystone/pending/1".to_string(),
+        schema: PENDING_SCHEMA.to_string(),
         site: super::title(site, pool),
         time_zone: site.manifest.time_zone.clone(),
         now,
+        running: None,
         jobs,
     }
 }

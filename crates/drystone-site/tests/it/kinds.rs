@@ -509,7 +509,7 @@ fn a_table_in_parquet_is_read_like_text() {
     let error = try_import(std::slice::from_ref(&table), &utc()).map(|site| site.len());
     assert!(error.is_ok() || error.is_err_and(|e| e.to_string().contains("--columns")));
     let all =
-        format!("{columns},ElapsedRaw,-,-,TimelimitSeconds,-,State,-,-,-,-,-,-,AllocCPUS,NNodes{}", ",-".repeat(11));
+        format!("{columns},ElapsedRaw,-,-,TimelimitSeconds,-,State,-,-,-,-,-,-,AllocCPUS,NNodes{}", ",-".repeat(14));
     let options = ImportOptions { columns: Some(all), ..utc() };
     let again = imported(&[table], &options);
     let facts = |site: &Site| -> Vec<_> {

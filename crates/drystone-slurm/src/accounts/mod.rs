@@ -27,6 +27,7 @@ mod tables;
 mod tres;
 
 pub use job_limits::{JobLimitMaker, LimitedJob, NODE_PARTS};
+pub use tables::is_accounts_header;
 pub use tres::Tres;
 pub(crate) use tres::{TresAmounts, TresResource};
 

@@ -7,7 +7,22 @@ use std::collections::BTreeMap;
 fn header(line: &str) -> Option<Vec<String>> {
     let names: Vec<String> = line.split('|').map(|name| name.trim().to_ascii_lowercase()).collect();
     let has = |name: &str| names.iter().any(|n| n == name);
-    (names.len() > 1 && ((has("account") && has("user")) || (has("name") && has("priority")))).then_some(names)
+    let of_qos = has("name") && names.iter().any(|name| is_qos_column(name));
+    // Reservations have names as well, and times.
+    let of_time = ["start", "starttime", "end", "endtime", "unusedwall"].into_iter().any(has);
+    (names.len() > 1 && !of_time && ((has("account") && has("user")) || of_qos)).then_some(names)
+}
+
+/// Returns whether a name in small letters is that of a column of a QOS.
+fn is_qos_column(name: &str) -> bool {
+    let limits =
+        ["grp", "maxtres", "maxjobs", "maxsubmit", "maxwall", "maxcpu", "maxnode", "mintres", "preempt", "usage"];
+    matches!(name, "priority" | "gracetime" | "limitfactor") || limits.iter().any(|limit| name.starts_with(limit))
+}
+
+/// Returns whether a line names the columns of a table of QOS or associations.
+pub fn is_accounts_header(line: &str) -> bool {
+    header(line).is_some()
 }
 
 pub(super) fn is_table(text: &str) -> bool {

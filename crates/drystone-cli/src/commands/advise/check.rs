@@ -250,11 +250,8 @@ impl CheckedRemarks {
         let changes: Vec<&PairedChange> = self.worth.iter().filter_map(|worth| worth.wait.as_ref()).collect();
         let waits: Vec<f64> = changes.iter().flat_map(|wait| [wait.before, wait.after]).collect();
         let unit = TimeColumn::of(&waits).unit;
-        let ends = |wait: &&PairedChange| {
-            let (low, high) = wait.interval.unwrap_or_default();
-            [wait.difference, low, high]
-        };
-        let column = TimeColumn::in_unit(unit, &changes.iter().flat_map(ends).collect::<Vec<_>>());
+        let ends = |wait: &&PairedChange| (wait.difference, wait.interval.filter(|_| wait.tells_size()));
+        let column = TimeColumn::of_intervals(unit, &changes.iter().map(ends).collect::<Vec<_>>());
         let mut table = DocumentTable::new([
             "change".to_string(),
             format!("mean wait now, {}", unit.name()),

@@ -56,11 +56,12 @@ fn pool_blocks(document: &mut Document, pool: &PoolFidelity, several: bool) {
         (
             "as it happened".to_string(),
             format!(
-                "over capacity {} of the time (by up to {} units){twice}; utilisation {}; idle while a job that fits waits {:.2}%",
+                "over capacity {} of the time (by up to {} units){twice}; utilisation {}; idle while a job that fits waits {:.2}%, and {:.2}% in the replay",
                 share(h.over_capacity),
                 count(h.most_over),
                 share(h.utilisation),
-                h.idle_while_queued
+                h.idle_while_queued,
+                h.idle_in_replay
             ),
         ),
         ("backfill".to_string(), mechanism(pool)),
@@ -116,7 +117,8 @@ fn error_table() -> DocumentTable {
     DocumentTable::new([
         "waits",
         "jobs",
-        "mean",
+        "recorded",
+        "replayed",
         "mean distance",
         "median",
         "90%",
@@ -138,6 +140,7 @@ fn error_row(table: &mut DocumentTable, name: &str, e: &Errors) {
     let row: Vec<TableValue> = vec![
         name.into(),
         count(e.jobs).into(),
+        seconds(e.recorded_mean).into(),
         seconds(e.replayed_mean).into(),
         seconds(e.mean_distance).into(),
         seconds(e.median_distance).into(),

@@ -54,7 +54,11 @@ fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
         false => pool.verdict.clone(),
     };
     let mut facts = vec![("Verdict".to_string(), verdict)];
+    let mut cautions = pool.faults.texts.clone();
+    cautions.retain(|caution| !pool.verdict.starts_with(caution.as_str()));
     if several {
+        cautions.iter_mut().for_each(|caution| *caution = format!("{}: {caution}", pool.name));
+        facts.extend(caution_facts(cautions));
         return facts;
     }
     let e = &pool.errors;
@@ -67,7 +71,6 @@ fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
         );
         facts.push(("Waits".to_string(), waits));
     }
-    let mut cautions = Vec::new();
     if pool.as_happened.over_capacity > 0.0 {
         cautions.push(format!(
             "jobs held more than the machine has {} of the time, by up to {} units",
@@ -75,19 +78,22 @@ fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
             count(pool.as_happened.most_over)
         ));
     }
-    if pool.as_happened.idle_while_queued > 1.0 {
+    if pool.as_happened.idle_beyond_replay() > 1.0 {
         cautions.push(format!(
-            "a job that fits waits beside idle processors {:.1}% of the time",
-            pool.as_happened.idle_while_queued
+            "a job that fits waits beside idle processors {:.1}% of the time, and {:.1}% in the replay",
+            pool.as_happened.idle_while_queued, pool.as_happened.idle_in_replay
         ));
     }
     if pool.intervals.within_minute.is_none() {
         cautions.push("the window is too short for intervals".to_string());
     }
-    for (at, caution) in cautions.into_iter().enumerate() {
-        facts.push((if at == 0 { "Caution".to_string() } else { String::new() }, caution));
-    }
+    facts.extend(caution_facts(cautions));
     facts
+}
+
+fn caution_facts(cautions: Vec<String>) -> impl Iterator<Item = (String, String)> {
+    let name = |at: usize| if at == 0 { "Caution".to_string() } else { String::new() };
+    cautions.into_iter().enumerate().map(move |(at, caution)| (name(at), caution))
 }
 
 /// Columns of both tables, whose times share a unit each.
@@ -140,17 +146,31 @@ fn of_one(fidelity: &Fidelity, pool: &PoolFidelity) -> DocumentTable {
     table
 }
 
-/// The replay of each pool.
+/// The replay of each pool beside the record: mean waits, and distances job by job.
 fn of_several(fidelity: &Fidelity, pools: &[PoolFidelity]) -> DocumentTable {
     let shown = &pools[..pools.len().min(MOST_POOLS)];
     let all = fidelity.whole().or(pools.first().map(|pool| &pool.errors));
     let units = all.map_or([TimeUnit::Seconds; 2], units);
-    let mut table = table("pool", units);
-    for pool in shown {
-        row(&mut table, units, pool.name.clone(), &pool.errors);
-    }
-    if let Some(total) = &fidelity.total {
-        row(&mut table, units, "all together".to_string(), total);
+    let mut table = DocumentTable::new([
+        "pool".to_string(),
+        format!("recorded, {}", units[0].name()),
+        format!("replayed, {}", units[0].name()),
+        format!("off by, {}", units[1].name()),
+        "within 1 min".to_string(),
+        "within 10 min".to_string(),
+        "within 1 h".to_string(),
+    ]);
+    let rows = shown.iter().map(|pool| (pool.name.as_str(), &pool.errors));
+    for (name, e) in rows.chain(fidelity.total.iter().map(|total| ("all together", total))) {
+        table.row(vec![
+            name.into(),
+            units[0].text(e.recorded_mean).into(),
+            units[0].text(e.replayed_mean).into(),
+            units[1].text(e.mean_distance).into(),
+            percent(e.within_minute, 1).into(),
+            percent(e.within_ten_minutes, 1).into(),
+            percent(e.within_hour, 1).into(),
+        ]);
     }
     table
 }

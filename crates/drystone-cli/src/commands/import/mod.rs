@@ -5,10 +5,11 @@ mod overview;
 use crate::args::{ImportArgs, ImportFormat};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
+use crate::output::document::Document;
 use crate::output::{self, message, stdout};
 use crate::progress::{CountedReader, Phases, WorkProgress};
 use drystone_site::{
-    AnonymousKey, Hide, ImportObserver, Manifest, Site, SiteError, import as import_site, report, write,
+    AnonymousKey, Hide, ImportObserver, Manifest, Site, SiteError, example_files, import as import_site, report, write,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::fs::File;
@@ -35,6 +36,9 @@ pub(crate) fn import(args: &ImportArgs) -> CommandOutcome {
         stdout::write(format!("{}\n", drystone_site::ask(&from, &until)).as_bytes())?;
         return Ok(DONE);
     }
+    if let Some(folder) = &args.example {
+        return example(folder);
+    }
     let out = args.out.as_deref().ok_or_else(|| CommandFailure::usage("--out DIR says where the site goes"))?;
     let stop = interrupt::stop_in_order();
     let Some(manifest) = imported(args, out, stop)? else { return Ok(interrupt::code()) };
@@ -46,6 +50,36 @@ pub(crate) fn import(args: &ImportArgs) -> CommandOutcome {
         ImportFormat::Text => output::print_overview(&overview::overview(&manifest, out))?,
         ImportFormat::Json => stdout::write(&output::json(&manifest)?)?,
     }
+    Ok(DONE)
+}
+
+/// Writes the files of the made-up site. Files that are there already have to be the same.
+fn example(folder: &Path) -> CommandOutcome {
+    let fail = |path: &Path, error: &io::Error| CommandFailure::write(&path.display().to_string(), error);
+    std::fs::create_dir_all(folder).map_err(|error| fail(folder, &error))?;
+    let files = example_files();
+    for (name, text) in &files {
+        let path = folder.join(name);
+        match std::fs::read(&path) {
+            Ok(bytes) if bytes == text.as_bytes() => continue,
+            Ok(_) => {
+                return Err(CommandFailure::usage(format_args!(
+                    "{}: is another file already; --example takes a folder of its own",
+                    path.display()
+                )));
+            }
+            Err(_) => std::fs::write(&path, text).map_err(|error| fail(&path, &error))?,
+        }
+    }
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let mut document = Document::default();
+    document.text(format!(
+        "Two months of a made-up cluster are in {}: {}. They are what the commands of drystone import --ask would fetch there.",
+        folder.display(),
+        names.join(", ")
+    ));
+    document.text(format!("Next: drystone import {} --timezone UTC --out site/", folder.display()));
+    output::print_overview(&document)?;
     Ok(DONE)
 }
 

@@ -178,7 +178,7 @@ fn more_nodes(pool: u16, site: &Site, path: &str) -> String {
 }
 
 /// A word as a shell takes it.
-fn shell_quoted(word: &str) -> String {
+pub(super) fn shell_quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "/._-+%:#@,=~".contains(c));
     if plain { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -18,6 +18,9 @@ const DETAILED: usize = 50;
 #[serde(transparent)]
 pub(crate) struct ShownPending {
     pub(super) pending: PendingJobs,
+    /// Facts that the source lacks.
+    #[serde(skip)]
+    pub(super) notes: Vec<String>,
     #[serde(skip)]
     pub(super) top: Option<usize>,
     #[serde(skip)]
@@ -35,10 +38,10 @@ struct UserSum {
 
 impl UserSum {
     fn add(&mut self, job: &PendingJob) {
-        self.jobs += 1;
-        self.cpus += u64::from(job.cpus.unwrap_or(0));
+        self.jobs += job.tasks;
+        self.cpus += u64::from(job.cpus.unwrap_or(0)) * job.tasks;
         self.longest = self.longest.max(job.waited);
-        *self.reasons.entry(job.reason.clone()).or_default() += 1;
+        *self.reasons.entry(job.reason.clone()).or_default() += job.tasks;
     }
 
     /// The reasons by number of jobs, the first of equals by name.
@@ -111,20 +114,29 @@ fn or_none(text: &str) -> String {
 impl Printable for ShownPending {
     fn document(&self) -> Document {
         let mut document = Document::default();
-        let PendingJobs { site, time_zone, now, jobs, .. } = &self.pending;
-        let jobs = match jobs.len() {
+        let PendingJobs { site, time_zone, now, jobs, running, .. } = &self.pending;
+        let jobs = match jobs.iter().map(|job| job.tasks).sum::<u64>() {
             1 => "1 job waits".to_string(),
-            many => format!("{} jobs wait", count(many as u64)),
+            many => format!("{} jobs wait", count(many)),
         };
-        document
-            .heading(format!("{jobs} at {site} at the end of its records, {} ({time_zone})", self.moment(Some(*now))));
+        let moment = if *now > 0 { self.moment(Some(*now)) } else { NONE.to_string() };
+        match running {
+            Some(others) if *now > 0 => {
+                document.heading(format!("{jobs} in {site}, {moment}; {} run or end", count(*others)));
+            }
+            Some(others) => document.heading(format!("{jobs} in {site}; {} run or end", count(*others))),
+            None => document.heading(format!("{jobs} at {site} at the end of its records, {moment} ({time_zone})")),
+        };
         if self.pending.jobs.is_empty() {
-            document.text("Import an accounting with pending jobs (sacct without --state) to see them.");
+            if running.is_none() {
+                document.text("Import an accounting with pending jobs (sacct without --state) to see them.");
+            }
             return document;
         }
         document.table(self.users());
         document.table(self.jobs());
-        if !self.whole {
+        self.notes.iter().for_each(|note| document.text(note.clone()));
+        if !self.whole && running.is_none() {
             document.text("More: --details   --top N   drystone explain SITE --job JOB");
         }
         document
@@ -136,6 +148,7 @@ impl Printable for ShownPending {
             let mut row = FlatRow::default();
             row.text("site", &self.pending.site);
             row.text("job", &job.job);
+            row.text("tasks", job.tasks);
             row.text("user", &job.user);
             row.text("account", &job.account);
             row.text("partition", &job.partition);

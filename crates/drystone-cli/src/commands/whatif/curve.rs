@@ -149,8 +149,7 @@ fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> Stri
 
 /// A difference in seconds with its unit and its interval.
 pub(super) fn in_words((difference, interval): (f64, Option<(f64, f64)>), confidence: f64) -> String {
-    let ends = interval.map_or([0.0; 2], |(low, high)| [low, high]);
-    let column = TimeColumn::in_unit(TimeUnit::of(difference.abs()), &[difference, ends[0], ends[1]]);
+    let column = TimeColumn::of_intervals(TimeUnit::of(difference.abs()), &[(difference, interval)]);
     let text = format!("{} {}", column.signed(difference), column.unit.name());
     match interval {
         Some((low, high)) => {

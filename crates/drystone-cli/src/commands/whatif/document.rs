@@ -65,12 +65,12 @@ fn document(result: &WhatIfResult, most: usize, told: usize) -> Document {
         }
     } else if most > 0 {
         let sizes = result.alternatives.iter().take(most * 2);
-        document.facts(sizes.map(|one| (one.change.clone(), size(one, result))).collect());
+        document.facts(sizes.map(|one| (format!("{}{}", one.change, mark(one)), size(one, result))).collect());
         let facts: Vec<(String, String)> = result
             .alternatives
             .iter()
             .take(most * 2)
-            .filter_map(|one| Some((one.change.clone(), who(result, one)?)))
+            .filter_map(|one| Some((format!("{}{}", one.change, mark(one)), who(result, one)?)))
             .collect();
         if !facts.is_empty() {
             document.facts(facts);
@@ -116,6 +116,9 @@ fn head(result: &WhatIfResult) -> Document {
     }
     document.facts(facts);
     document.table(alternatives(result));
+    if let Some(text) = left_out(result) {
+        document.text(format!("* {text}"));
+    }
     if let Some(curve) = &result.curve {
         document.text(curve.sentence.clone());
     }
@@ -157,7 +160,7 @@ fn alternatives(result: &WhatIfResult) -> DocumentTable {
     for one in &result.alternatives {
         let (word, tone) = said(one.verdict);
         table.row(vec![
-            one.change.clone().into(),
+            format!("{}{}", one.change, mark(one)).into(),
             mean.text(one.after.wait_mean).into(),
             TableValue::toned(difference(&one.wait, column), tone),
             TableValue::toned(word, tone),
@@ -166,6 +169,11 @@ fn alternatives(result: &WhatIfResult) -> DocumentTable {
         ]);
     }
     table
+}
+
+/// Mark of an alternative whose figures are without some of the jobs.
+fn mark(one: &NodeAlternative) -> &'static str {
+    if one.left_out.jobs > 0 { "*" } else { "" }
 }
 
 fn said(verdict: AlternativeVerdict) -> (&'static str, Tone) {
@@ -188,11 +196,8 @@ fn plus(value: f64) -> String {
 
 /// The decimals of differences and their intervals, in the unit of the waits beside them.
 fn column<'a>(unit: TimeUnit, changes: impl Iterator<Item = &'a PairedChange>) -> TimeColumn {
-    let of = |change: &PairedChange| {
-        let ends = change.interval.map_or([0.0; 2], |(low, high)| [low, high]);
-        [change.difference, ends[0], ends[1]]
-    };
-    TimeColumn::in_unit(unit, &changes.flat_map(of).collect::<Vec<f64>>())
+    let of = |change: &PairedChange| (change.difference, change.interval.filter(|_| change.tells_size()));
+    TimeColumn::of_intervals(unit, &changes.map(of).collect::<Vec<_>>())
 }
 
 /// The header of a column of differences.
@@ -336,9 +341,8 @@ fn one_difference(seconds: f64) -> String {
     format!("{} {}", column.signed(seconds), column.unit.name())
 }
 
-/// Returns the notes on all alternatives.
-fn notes(result: &WhatIfResult) -> Vec<String> {
-    let mut all = Vec::new();
+/// Describes the jobs that are in no figure of an alternative.
+fn left_out(result: &WhatIfResult) -> Option<String> {
     let gone: Vec<String> = result
         .alternatives
         .iter()
@@ -358,11 +362,15 @@ fn notes(result: &WhatIfResult) -> Vec<String> {
             )
         })
         .collect();
+    (!gone.is_empty())
+        .then(|| format!("Left out of the mean after the change and of the difference: {}.", gone.join(", ")))
+}
+
+/// Returns the notes on all alternatives.
+fn notes(result: &WhatIfResult) -> Vec<String> {
+    let mut all = Vec::new();
     if let Some(without) = result.without {
         all.insert(0, without.to_string());
-    }
-    if !gone.is_empty() {
-        all.push(format!("Left out of the mean after the change and of the difference: {}.", gone.join(", ")));
     }
     if result.basis.is_none() {
         all.push("An interval takes four weeks at least; of fewer only the count of days is said.".to_string());
@@ -415,6 +423,7 @@ pub(super) fn sentences(result: &WhatIfResult) -> Vec<String> {
     }
     all.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
     all.extend(result.alternatives.iter().filter_map(|one| chance(result, one)).max_by_key(String::len));
+    all.extend(left_out(result));
     all.extend(notes(result));
     all
 }

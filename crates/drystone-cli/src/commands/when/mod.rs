@@ -7,7 +7,7 @@ mod reasons;
 mod reserved;
 mod scene;
 mod site_text;
-mod state;
+pub(super) mod state;
 mod told;
 
 use crate::args::{StoryFormat, WhenArgs};

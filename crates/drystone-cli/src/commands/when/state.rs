@@ -255,7 +255,7 @@ fn check(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure
 }
 
 /// A number that newer versions wrap: `{"set": true, "infinite": false, "number": 7}`.
-fn number(value: &Value) -> Option<i64> {
+pub(in crate::commands) fn number(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64(),
         Value::Object(map) => {
@@ -270,7 +270,8 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-fn word(value: &Value) -> String {
+/// A word, of a list the first.
+pub(in crate::commands) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.first().map(word).unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! of the paper; rule 6).
 
 use super::task::{GoalOwner, ResourceShares};
+use crate::clock_length::read_clock_length;
 use crate::model::Span;
 use crate::policy::NamedCall;
 use serde::{Deserialize, Serialize};
@@ -189,10 +190,13 @@ impl FromStr for GoalMeasure {
     }
 }
 
-/// A length of time as people write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`; whole seconds,
-/// less than 2⁴⁰ s.
+/// A length of time as people and Slurm write it: `90`, `90s`, `30m`, `50h`, `1.5h`, `2d`,
+/// `2-00:00:00`; whole seconds, less than 2⁴⁰ s.
 fn length(text: &str) -> Result<Span, String> {
     let text = text.trim();
+    if let Some(length) = read_clock_length(text).filter(|&length| length < 1 << 40) {
+        return Ok(Span(length));
+    }
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
         Some(number) => (number, &text[number.len()..]),
         None => (text, "s"),

@@ -1,5 +1,6 @@
 //! Length of a plan.
 
+use crate::clock_length::read_clock_length;
 use crate::model::{Span, Time};
 use crate::policy::{Args, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
@@ -52,12 +53,17 @@ impl Horizon {
     }
 }
 
-/// A time with its unit: `24h`, `90m`, `3600s`, `2d`; from a second to a century.
+/// A time with its unit, `24h`, `90m`, `3600s`, `2d`, or as Slurm writes it, `1-00:00:00`; from a
+/// second to a century.
 fn hours(text: &str) -> Option<Span> {
+    let reach = 1..=36_500 * Span::DAY.0;
+    if let Some(seconds) = read_clock_length(text) {
+        return reach.contains(&seconds).then_some(Span(seconds));
+    }
     let unit = [('s', Span(1)), ('m', Span::MINUTE), ('h', Span::HOUR), ('d', Span::DAY)];
     let (number, unit) = unit.iter().find_map(|&(letter, unit)| Some((text.strip_suffix(letter)?, unit)))?;
     let seconds = number.parse::<u32>().ok().map(|number| i64::from(number) * unit.0)?;
-    (1..=36_500 * Span::DAY.0).contains(&seconds).then_some(Span(seconds))
+    reach.contains(&seconds).then_some(Span(seconds))
 }
 
 #[cfg(test)]
@@ -68,6 +74,7 @@ mod tests {
     fn times_have_units() {
         assert_eq!(hours("24h"), Some(Span(86_400)));
         assert_eq!(hours("90m"), Some(Span(5_400)));
+        assert_eq!(hours("1-00:00:00"), Some(Span(86_400)));
         for wrong in ["", "24", "h", "0h", "-1h", "1.5h", "4000000d", "99999999999s"] {
             assert_eq!(hours(wrong), None, "{wrong}");
         }

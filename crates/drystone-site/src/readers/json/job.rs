@@ -2,7 +2,7 @@
 
 use super::loose::{Loose, Number};
 use crate::error::SiteError;
-use crate::rows::{FilePlace, RowDraft, RowIntake};
+use crate::rows::{FilePlace, RowDraft, RowIntake, RowUsage};
 use crate::rules::ImportRule;
 use crate::text::{
     Amount, AskColumns, Flags, IdPart, JobLabel, MemoryRequest, RecordLimit, RecordState, UNKNOWN, When, asks,
@@ -33,6 +33,7 @@ pub(super) fn counts(key: &str) -> bool {
         "required",
         "reservation",
         "state",
+        "steps",
         "submit_line",
         "time",
         "tres",
@@ -97,6 +98,7 @@ pub(super) fn job(job: &[(String, Loose)], place: FilePlace, intake: &mut RowInt
     let nodes = nodes(parts.get("nodes"));
     draft.nodes = nodes.as_bytes();
     amounts(&mut draft, &parts);
+    draft.usage = usage(&parts);
     draft.priority = known(parts.get("priority")).and_then(|n| u32::try_from(n).ok());
     draft.exclusive = parts.text("submit_line").contains("--exclusive");
     let exit = parts.get("exit_code");
@@ -253,6 +255,31 @@ fn amounts(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
     if draft.asked.memory_kb == Amount::NO_MEMORY || request == MemoryRequest::All {
         draft.asked.memory_kb = request.total(&draft.asked, &draft.held);
     }
+}
+
+/// Use of what it held: the job's processor time, and memory and GPUs of its steps.
+fn usage(parts: &JobParts<'_>) -> RowUsage {
+    let milliseconds = |time: Option<&Loose>| {
+        let total = time?.get("total")?;
+        let part = |key: &str| known(total.get(key));
+        Some(part("seconds")?.saturating_mul(1_000).saturating_add(part("microseconds").unwrap_or(0) / 1_000))
+    };
+    let mut usage = RowUsage::of_row(milliseconds(parts.get("time")), None, None);
+    for step in parts.get("steps").map(Loose::list).unwrap_or_default() {
+        // Slurm calls what tasks took in `requested`, whatever they asked for.
+        let totals = step.get("tres").and_then(|tres| tres.get("requested")?.get("total")).map(Loose::list);
+        let count = |kind: &str, name: &str| {
+            let is_it = |entry: &&Loose| {
+                let text = |key: &str| entry.get(key).and_then(Loose::text).unwrap_or_default();
+                text("type") == kind && (name.is_empty() || text("name") == name)
+            };
+            known(totals?.iter().find(is_it)?.get("count"))
+        };
+        let gpus = count("gres", "gpuutil").and_then(|share| u32::try_from(share).ok());
+        let memory = count("mem", "").map(|bytes| bytes / 1_024);
+        usage.add_step(RowUsage::of_row(milliseconds(step.get("time")), memory, gpus));
+    }
+    usage
 }
 
 /// The generic resources and licences of a list, as `ReqTRES` has them.

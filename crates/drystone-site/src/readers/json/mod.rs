@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for JsonJobs<'_, '_, '_> {
     }
 }
 
-/// One job: the parts that count; steps and all else are skipped unread.
+/// One job: the parts that count; all else is skipped unread.
 struct OneJob;
 
 impl<'de> DeserializeSeed<'de> for OneJob {

@@ -5,14 +5,14 @@ mod pairs;
 mod resources;
 
 use self::pairs::RecordPairs;
-use self::resources::{exec_nodes, is_block, size};
+use self::resources::{bytes, exec_nodes, is_block, size};
 use super::FileReading;
 use crate::clock::days;
 use crate::error::SiteError;
-use crate::rows::{FilePlace, RowDraft, RowIntake};
+use crate::rows::{FilePlace, RowDraft, RowIntake, RowUsage};
 use crate::rules::ImportRule;
 use crate::text::{
-    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, is_missing, leading, span,
+    Amount, IdPart, JobLabel, RecordLimit, RecordState, UNKNOWN, When, digits, is_missing, leading, milliseconds, span,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -81,6 +81,7 @@ struct KnownFacts {
     asked: Option<Amount>,
     held: Option<Amount>,
     exclusive: bool,
+    usage: Option<RowUsage>,
     /// True if its limit is given and cannot be read.
     odd: bool,
     /// Time at which it was deleted or aborted, by `D` or `A`.
@@ -472,6 +473,9 @@ impl KnownFacts {
             self.limit = limit.or(self.limit);
             self.odd |= limit.is_none() && !is_missing(text);
         }
+        if let Some(usage) = job_usage(pairs) {
+            self.usage = Some(usage);
+        }
         if let Some(exit) = pairs.get("Exit_status") {
             self.exit = std::str::from_utf8(exit).ok().and_then(|text| text.parse().ok());
         }
@@ -549,6 +553,7 @@ impl KnownFacts {
             }
         }
         draft.exclusive = self.exclusive;
+        draft.usage = self.usage.unwrap_or(RowUsage::UNKNOWN);
         draft.exit = self.exit.map(|code| (i16::try_from(code).unwrap_or(i16::MAX), 0));
         draft
     }
@@ -569,6 +574,13 @@ fn indices(text: &[u8]) -> Vec<(u32, u32, u32)> {
         (last >= first && last - first < MOST && step > 0).then_some((first, last, step))
     };
     text.split(|&b| b == b',').filter_map(range).collect()
+}
+
+/// Processor time and memory that a job used, of records that have them.
+fn job_usage(pairs: &RecordPairs<'_>) -> Option<RowUsage> {
+    let cpu = pairs.get("resources_used.cput").and_then(milliseconds);
+    let memory = pairs.get("resources_used.mem").and_then(bytes);
+    (cpu.is_some() || memory.is_some()).then(|| RowUsage::of_row(cpu, memory, None))
 }
 
 /// `[[[D:]H…:]MM:]SS`, perhaps with a fraction, or Slurm's `D-HH:MM:SS`, in seconds.

@@ -183,7 +183,7 @@ pub(super) fn exec_nodes(text: &[u8]) -> Vec<u8> {
 }
 
 /// `10gb`, `1993mb`, `10485760kb`, `664b`, words of 8 bytes (`4kw`), in kilobytes.
-fn bytes(text: &[u8]) -> Option<u64> {
+pub(super) fn bytes(text: &[u8]) -> Option<u64> {
     let (number, unit) = leading(text)?;
     let unit = unit.to_ascii_lowercase();
     let (scale, word) = match unit.as_slice() {

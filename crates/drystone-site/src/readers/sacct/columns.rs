@@ -78,6 +78,11 @@ columns! {
     Nodes = "nodes";
     JobName = "jobname" | "name";
     SubmitLine = "submitline";
+    TotalCpu = "totalcpu";
+    MaxRss = "maxrss";
+    Tasks = "ntasks";
+    UsageAverage = "tresusageinave";
+    UsageTotal = "tresusageintot";
 }
 
 /// Columns of free text, which may contain anything, even delimiters and line ends.
@@ -96,7 +101,7 @@ const FREE: &[&str] = &[
     "stdin",
 ];
 
-/// Columns of sacct that an import has no use for. They tell a header from a row.
+/// Further columns of sacct, of which an import uses few. They tell a header from a row.
 const UNUSED: &[&str] = &[
     "allocgres",
     "associd",
@@ -377,6 +382,15 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
     }
 }
 
+/// Returns whether a line without a header has the columns of Open XDMoD, `|` between them.
+pub(super) fn is_xdmod(line: &[u8], form: &TimeForm) -> bool {
+    let names: Vec<&str> = XDMOD.split_whitespace().collect();
+    // Names of jobs, which stand last, may have anything in them.
+    let fields: Vec<&[u8]> = line.splitn(names.len(), |&byte| byte == b'|').collect();
+    let fits = |(name, text): (&&str, &&[u8])| column(name).is_none_or(|column| holds(column, text, form));
+    fields.len() == names.len() && names.iter().zip(&fields).all(fits)
+}
+
 /// Returns whether a text may stand in a column.
 pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
     if matches!(column, SacctColumn::JobId) {
@@ -424,8 +438,9 @@ mod tests {
     fn names_have_any_case() {
         assert_eq!(column("JOBIDRAW"), Some(SacctColumn::JobIdRaw));
         assert_eq!(column("submit_time"), Some(SacctColumn::Submit));
-        assert_eq!(column("MaxRSS"), None);
-        assert!(is_column("MaxRSS") && is_column("job_name") && !is_column("4711"));
+        assert_eq!(column("AveRSS"), None);
+        assert_eq!(column("MaxRSS"), Some(SacctColumn::MaxRss));
+        assert!(is_column("AveRSS") && is_column("job_name") && !is_column("4711"));
         assert!(is_free("SubmitLine") && !is_free("NodeList"));
     }
 
@@ -441,6 +456,10 @@ mod tests {
     #[test]
     fn layouts_have_names_or_are_lists() {
         assert_eq!(layout("xdmod").expect("a layout").len(), 26);
+        let line = b"7|7|c|p|q|a|g|5|u|6|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:00|\
+                     2026-01-31T13:00:00|01:00:00|0:0|COMPLETED|1|4|4|4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b";
+        let form = TimeForm::default();
+        assert!(is_xdmod(line, &form) && !is_xdmod(&line[..60], &form) && !is_xdmod(&line[4..], &form));
         assert_eq!(layout("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
         assert!(matches!(layout("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
         // Each name once, however it is written; columns that are not read may have any.

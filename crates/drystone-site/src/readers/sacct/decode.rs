@@ -2,6 +2,7 @@
 
 use super::columns::SacctColumn;
 use super::split::ColumnValues;
+use super::usage::row_usage;
 use crate::error::SiteError;
 use crate::rows::{Cache, FilePlace, RowDraft, RowIntake, RowTrouble};
 use crate::rules::ImportRule;
@@ -65,6 +66,7 @@ pub(super) fn decode(
         }
     }
     texts(&mut draft, values);
+    draft.usage = row_usage(values);
     draft.uid = odd.of("UID", get(SacctColumn::Uid), small);
     draft.priority = odd.of("Priority", get(SacctColumn::Priority), small);
     draft.exit = odd.of("ExitCode", get(SacctColumn::ExitCode), exit);

@@ -9,6 +9,7 @@ mod realign;
 mod split;
 mod trial;
 mod unfold;
+mod usage;
 
 pub(crate) use columns::{SacctColumn, ValueChange, is_column, said};
 pub(crate) use header::{FirstLine, RowHeader};
@@ -129,6 +130,9 @@ fn begin(
         (FirstLine::Padded, _) => {
             let text = String::from_utf8_lossy(line).trim().to_string();
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
+        }
+        (FirstLine::Row, None) if columns::is_xdmod(line, &settings.form) => {
+            return Err(SiteError::XdmodColumns { place: place() });
         }
         (FirstLine::Row, None) => {
             let sample = sample();
@@ -485,6 +489,7 @@ fn row(
     match id {
         Some(Id::Step(of)) => {
             intake.step(of, place, line);
+            intake.step_usage(of, usage::row_usage(values));
             Ok(())
         }
         Some(Id::Job(id)) => {

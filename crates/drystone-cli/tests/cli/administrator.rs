@@ -1,0 +1,235 @@
+//! Questions of administrators on dumps that are computed by hand: use of what jobs hold, the queue
+//! of squeue, the site that ships, tables that were misread.
+
+use crate::common::Folder;
+use serde_json::Value;
+
+/// Three jobs that ended, with steps, and one that runs.
+fn used_dump() -> String {
+    let header = "JobIDRaw|JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|NNodes|\
+                  ReqMem|AllocTRES|NodeList|TotalCPU|NTasks|MaxRSS|TRESUsageInAve|TRESUsageInTot";
+    let rows = [
+        // Four processors for an hour, half of them used; of 8 GiB a step of two tasks holds 4.
+        "1|1|ada|physics|p|1000000|1000000|1000000|1003600|3600|120|COMPLETED|4|4|1|8G|cpu=4,mem=8G,node=1|n1|02:00:00||||",
+        "1.batch|1.batch||physics||1000000|1000000|1000000|1003600|3600||COMPLETED||4|1|||n1|00:00:10|1|1048576K|mem=1048576K|",
+        "1.0|1.0||physics||1000000|1000000|1000000|1003600|3600||COMPLETED||4|1|||n1|01:59:50|2|2097152K|mem=2097152K|mem=4194304K",
+        "2|2|bob|physics|p|1000100|1000100|1000100|1001900|1800|60|COMPLETED|2|2|1|2G|cpu=2,mem=2G,node=1|n1|30:00.500||||",
+        "2.batch|2.batch||physics||1000100|1000100|1000100|1001900|1800||COMPLETED||2|1|||n1|30:00.500|1|512M||",
+        // Without a limit of its own; a quarter of its processors and of its two GPUs.
+        "3|3|ada|biology|p|1000200|1000200|1000200|1007400|7200|UNLIMITED|FAILED|8|8|1||cpu=8,gres/gpu=2,node=1|n1|04:00:00||||",
+        "3.0|3.0||biology||1000200|1000200|1000200|1007400|7200||FAILED||8|1|||n1|04:00:00|1|||gres/gpuutil=50",
+        "4|4|bob|biology|p|1000300|1000300|1000300|Unknown|9000|600|RUNNING|1|1|1||cpu=1,node=1|n1|00:00:00||||",
+    ];
+    format!("{header}\n{}\n", rows.join("\n"))
+}
+
+fn close(value: &Value, wanted: f64) {
+    let value = value.as_f64().expect("a number");
+    assert!((value - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{value} is not {wanted}");
+}
+
+#[test]
+fn what_jobs_used_of_what_they_held_is_computed_by_hand() {
+    let folder = Folder::with("jobs.psv", used_dump());
+    folder.run(&["import", "jobs.psv", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    let json = folder.run(&["waits", "site", "--efficiency", "--format", "json", "--quiet"]).json();
+    let all = &json["all"];
+    assert_eq!(all["jobs"], 3);
+    // 4·1 + 2·½ + 8·2 processor-hours, of which 2 + 1,800.5 s + 4 were computed in.
+    close(&all["processors"]["held"], 21.0);
+    close(&all["processors"]["used"], 6.0 + 1_800.5 / 3_600.0);
+    // 8 GiB for an hour and 2 for half an hour; 4 and a half of one were used.
+    close(&all["memory"]["held"], 9.0);
+    close(&all["memory"]["used"], 4.25);
+    // 4 processors up to 2 hours and 2 up to one; the job without a limit is in neither.
+    close(&all["limits"]["held"], 10.0);
+    close(&all["limits"]["used"], 5.0);
+    close(&all["gpus"]["held"], 4.0);
+    close(&all["gpus"]["used"], 1.0);
+    assert_eq!(json["missing"], Value::Array(Vec::new()));
+    let names: Vec<&str> =
+        json["groups"].as_array().expect("groups").iter().filter_map(|g| g["name"].as_str()).collect();
+    // Of ada 14 processor-hours are idle, of bob less than one; of biology 12, of physics 2.5.
+    assert_eq!(names, ["ada", "bob", "biology", "physics"]);
+    insta::assert_snapshot!("efficiency", folder.run(&["waits", "site", "--efficiency", "--quiet"]).ok());
+    let csv = folder.run(&["waits", "site", "--efficiency", "--by", "account", "--format", "csv", "--quiet"]).ok();
+    assert!(
+        csv.starts_with("site,by,group,jobs,processors_jobs,processors_held_h,processors_used_h,processors_share,"),
+        "{csv}"
+    );
+    assert!(csv.contains("site,account,biology,1,1,16,4,0.25,"), "{csv}");
+}
+
+#[test]
+fn what_is_not_recorded_is_said() {
+    // As `sacct -X` prints it: no steps, and zeros.
+    let dump = used_dump();
+    let cut: String = dump.lines().filter(|line| !line.contains(".batch|") && !line.contains(".0|")).fold(
+        String::new(),
+        |text, line| {
+            text + &line
+                .replace("02:00:00", "00:00:00")
+                .replace("30:00.500", "00:00:00")
+                .replace("04:00:00", "00:00:00")
+                + "\n"
+        },
+    );
+    let folder = Folder::with("jobs.psv", cut);
+    folder.run(&["import", "jobs.psv", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    let text = folder.run(&["waits", "site", "--efficiency", "--quiet"]).ok();
+    assert!(text.contains("TotalCPU is 0 for every job") && text.contains("leave out -X"), "{text}");
+    assert!(text.contains("gres/gpuutil"), "{text}");
+    assert!(text.contains("used 50% of 10 processor-hours up to their limits"), "{text}");
+}
+
+#[test]
+fn the_queue_of_squeue_is_read() {
+    let text = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n\
+                \x20     4711_[1-8%2]      main   my run      ada PD       0:00      2 (QOSMaxCpuPerUserLimit)\n\
+                \x20             4700      main     wrap      bob  R    1:02:03      4 q[01-04]\n";
+    let folder = Folder::with("squeue.txt", text);
+    let shown = folder.run(&["waits", "--now", "squeue.txt"]).ok();
+    assert!(shown.starts_with("8 jobs wait in squeue.txt; 1 run or end"), "{shown}");
+    assert!(shown.contains("QOSMaxCpuPerUserLimit 8") && shown.contains("Since when jobs wait"), "{shown}");
+    folder.write("bad.txt", "7 main ada PD\n");
+    assert!(folder.run(&["waits", "--now", "bad.txt"]).fails(2).contains("bad.txt:1: expected the line of names"));
+}
+
+#[test]
+fn the_site_that_ships_shows_everything() {
+    let folder = Folder::new();
+    folder.run(&["import", "--example", "dump"]).ok();
+    // Again it changes nothing; beside another file of the name it stops.
+    folder.run(&["import", "--example", "dump"]).ok();
+    std::fs::create_dir(folder.path("other")).expect("a folder");
+    folder.write("other/jobs.psv", "mine");
+    assert!(folder.run(&["import", "--example", "other"]).fails(2).contains("is another file already"));
+    folder.run(&["import", "dump", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    let waits = folder.run(&["waits", "site", "--format", "json", "--quiet"]).json();
+    let cause = |kind: &str| {
+        waits["causes"]
+            .as_array()
+            .expect("causes")
+            .iter()
+            .find(|cause| cause["kind"] == kind)
+            .is_some_and(|c| c["jobs"].as_u64() > Some(0))
+    };
+    for kind in ["qos-limit", "no-room", "nodes-out"] {
+        assert!(cause(kind), "{kind}: {}", waits["causes"]);
+    }
+    let used = folder.run(&["waits", "site", "--efficiency", "--format", "json", "--quiet"]).json();
+    for kind in ["processors", "memory", "limits", "gpus"] {
+        let share = used["all"][kind]["share"].as_f64().expect("a share");
+        assert!((0.05..0.99).contains(&share), "{kind}: {share}");
+    }
+    let now = folder.run(&["waits", "site", "--now", "--format", "json", "--quiet"]).json();
+    assert!(now["jobs"].as_array().is_some_and(|jobs| !jobs.is_empty()), "no job waits at the end");
+}
+
+#[test]
+fn a_window_may_begin_some_days_before_the_end_of_the_records() {
+    let folder = Folder::new();
+    folder.run(&["import", "--example", "dump", "--quiet"]).ok();
+    let args =
+        ["import", "dump", "--timezone", "UTC", "--out", "site", "--from", "now-7days", "--format", "json", "--quiet"];
+    let window = folder.run(&args).json()["window"].clone();
+    let (from, until) = (window["from"].as_i64().expect("from"), window["until"].as_i64().expect("until"));
+    assert_eq!(until - from, 7 * 86_400, "{window}");
+}
+
+#[test]
+fn short_tables_of_qos_and_xdmods_columns_are_known() {
+    let jobs = "JobID|User|Submit|Start|End|State|AllocCPUS|QOS|Partition|TimelimitRaw\n\
+                1|a|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|COMPLETED|4|normal|p|60\n";
+    for names in [
+        "Name|MaxTRESPU|MaxWall",
+        "Name|Priority|MaxTRESPU",
+        "Name|GrpTRES",
+        "Name|Flags|MaxTRESPU",
+        "Name|MaxJobsPU|MaxWall",
+    ] {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("dump")).expect("a folder");
+        folder.write("dump/jobs.psv", jobs);
+        let value = |name: &str| match name {
+            "Name" => "normal",
+            "MaxTRESPU" | "GrpTRES" => "cpu=8",
+            "MaxWall" => "1-00:00:00",
+            "Priority" | "MaxJobsPU" => "3",
+            _ => "DenyOnLimit",
+        };
+        let values: Vec<&str> = names.split('|').map(value).collect();
+        folder.write("dump/qos.txt", format!("{names}\n{}\n", values.join("|")));
+        let ran = folder.run(&["import", "dump", "--timezone", "UTC", "--out", "site"]);
+        assert!(!ran.err.contains("not read"), "{names}: {}", ran.err);
+        folder
+            .run(&["import", "dump/jobs.psv", "--accounts", "dump/qos.txt", "--timezone", "UTC", "--out", "site"])
+            .ok();
+    }
+    let line = "7|7|c|p|q|a|g|5|u|6|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T13:00:00|01:00:00|0:0|COMPLETED|1|4|4|\
+                4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b\n";
+    let folder = Folder::with("xdmod.log", line);
+    let error = folder.run(&["import", "xdmod.log", "--timezone", "UTC", "--out", "site"]).fails(2);
+    assert!(error.contains("xdmod.log:1: no header line") && error.contains("add --columns xdmod"), "{error}");
+    folder.run(&["import", "xdmod.log", "--columns", "xdmod", "--timezone", "UTC", "--out", "site"]).ok();
+}
+
+/// Jobs of half of a machine for half an hour, every two hours, that start so many seconds after
+/// their submission.
+fn quiet_dump(wait: impl Fn(i64) -> i64) -> String {
+    let mut text =
+        "JobIDRaw|User|Partition|Submit|Eligible|Start|End|TimelimitRaw|State|AllocCPUS|NodeList\n".to_string();
+    for at in 0..200_i64 {
+        let submit = 1_772_409_600 + at * 7_200;
+        let start = submit + wait(submit);
+        text.push_str(&format!(
+            "{}|u{}|p|{submit}|{submit}|{start}|{}|60|COMPLETED|4|n1\n",
+            at + 1,
+            at % 3,
+            start + 1_800
+        ));
+    }
+    text
+}
+
+fn told_of(dump: String) -> String {
+    let folder = Folder::with("jobs.psv", dump);
+    folder.write("slurm.conf", "ClusterName=c\nNodeName=n1 CPUs=8\nPartitionName=p Nodes=ALL MaxTime=1-0 State=UP\n");
+    folder
+        .run(&["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site", "--quiet"])
+        .ok();
+    folder.run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--quiet"]).ok()
+}
+
+#[test]
+fn faults_of_the_records_are_named() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shifted = words(&told_of(quiet_dump(|_| 3_600)));
+    assert!(shifted.contains("every job 60.0 min early in the replay (100% within a minute of that)"), "{shifted}");
+    // From 2026-03-04 00:00 to 06:00 nothing starts, and three jobs come.
+    let (from, until) = (1_772_582_400, 1_772_604_000);
+    let out = words(&told_of(quiet_dump(|submit| if (from..until).contains(&submit) { until - submit } else { 0 })));
+    assert!(out.contains("from 2026-03-04 00:00 to 2026-03-04 06:00 nothing starts"), "{out}");
+    let sound = words(&told_of(quiet_dump(|_| 0)));
+    assert!(!sound.contains("Caution") || !sound.contains("nothing starts") && !sound.contains("early"), "{sound}");
+}
+
+#[test]
+fn a_perfect_replay_of_easy_needs_no_caution() {
+    let folder = Folder::new();
+    let made =
+        ["workload", "generate", "--procs", "64", "--jobs", "800", "--load", "0.9", "--quiet", "--out", "made.swf"];
+    folder.run(&made).ok();
+    folder.run(&["run", "made.swf", "--policy", "easy", "--jobs", "easy.swf", "--quiet"]).ok();
+    folder.run(&["import", "easy.swf", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    let json = folder
+        .run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--format", "json", "--quiet"])
+        .json();
+    let pool = &json["pools"][0];
+    assert_eq!(pool["errors"]["within_minute"], 1.0, "{}", pool["errors"]);
+    let [recorded, replayed] =
+        ["idle_while_queued", "idle_in_replay"].map(|key| pool["as_happened"][key].as_f64().expect(key));
+    assert!(recorded > 1.0 && (recorded - replayed).abs() < 1e-9, "{recorded} and {replayed}");
+    let told = folder.run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--quiet"]).ok();
+    assert!(!told.contains("idle processors"), "{told}");
+}
