@@ -84,13 +84,6 @@ pub enum SiteError {
         /// File and line.
         place: String,
     },
-    #[error(
-        "{place}: no header line says what the columns are; the 26 columns look like those of Open XDMoD: add --columns xdmod"
-    )]
-    XdmodColumns {
-        /// File and line.
-        place: String,
-    },
     /// A table of jobs whose columns are not those of `sacct`: what it is, the line that would read
     /// it, what that line makes of its first rows, and what to check.
     #[error(
@@ -226,7 +219,6 @@ impl SiteError {
             self,
             SiteError::TableColumns { .. }
                 | SiteError::NoHeader { .. }
-                | SiteError::XdmodColumns { .. }
                 | SiteError::NoColumn { .. }
                 | SiteError::Padded { .. }
                 | SiteError::Unknown { .. }
@@ -243,7 +235,6 @@ impl SiteError {
             | SiteError::TimeForm { place, .. }
             | SiteError::Padded { place, .. }
             | SiteError::NoHeader { place }
-            | SiteError::XdmodColumns { place }
             | SiteError::CutOff { place, .. }
             | SiteError::BadJson { place, .. }
             | SiteError::Machine { place, .. } => split(place),

@@ -118,7 +118,7 @@ pub(crate) fn text(head: &[u8], first: &str) -> Option<ForeignKind> {
     if has("jobid") && has("partition") && has("st") {
         return kind("the output of squeue, which has the jobs of this moment only", SACCT);
     }
-    if has("jobid") && has("user") && (has("stat") || has("exec_host")) {
+    if has("jobid") && (has("stat") || (has("user") && has("exec_host"))) {
         return kind("the output of bjobs, which has the jobs of this moment and the last hour", LSF);
     }
     if small.starts_with("job <") {

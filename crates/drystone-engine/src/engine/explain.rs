@@ -484,7 +484,9 @@ impl Explanation<'_> {
         let submit = self.workload.job(self.id).submit;
         match chapter {
             Chapter::Arrived { waiting, running, free } => {
-                format!("arrives; just before, {waiting} jobs waited, {running} ran, {free} processors were free")
+                let jobs = if *waiting == 1 { "job" } else { "jobs" };
+                let processors = if *free == 1 { "processor was" } else { "processors were" };
+                format!("arrives; just before, {waiting} {jobs} waited, {running} ran, {free} {processors} free")
             }
             Chapter::Adopted(adopted) => match adopted {
                 Adopted::Running { since, .. } => format!("is here already: it runs since {}", at(*since)),

@@ -382,15 +382,6 @@ pub(crate) fn layout(given: &str) -> Result<Vec<String>, SiteError> {
     }
 }
 
-/// Returns whether a line without a header has the columns of Open XDMoD, `|` between them.
-pub(super) fn is_xdmod(line: &[u8], form: &TimeForm) -> bool {
-    let names: Vec<&str> = XDMOD.split_whitespace().collect();
-    // Names of jobs, which stand last, may have anything in them.
-    let fields: Vec<&[u8]> = line.splitn(names.len(), |&byte| byte == b'|').collect();
-    let fits = |(name, text): (&&str, &&[u8])| column(name).is_none_or(|column| holds(column, text, form));
-    fields.len() == names.len() && names.iter().zip(&fields).all(fits)
-}
-
 /// Returns whether a text may stand in a column.
 pub(super) fn holds(column: SacctColumn, text: &[u8], form: &TimeForm) -> bool {
     if matches!(column, SacctColumn::JobId) {
@@ -456,10 +447,6 @@ mod tests {
     #[test]
     fn layouts_have_names_or_are_lists() {
         assert_eq!(layout("xdmod").expect("a layout").len(), 26);
-        let line = b"7|7|c|p|q|a|g|5|u|6|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:00|\
-                     2026-01-31T13:00:00|01:00:00|0:0|COMPLETED|1|4|4|4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b";
-        let form = TimeForm::default();
-        assert!(is_xdmod(line, &form) && !is_xdmod(&line[..60], &form) && !is_xdmod(&line[4..], &form));
         assert_eq!(layout("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
         assert!(matches!(layout("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
         // Each name once, however it is written; columns that are not read may have any.

@@ -131,9 +131,6 @@ fn begin(
             let text = String::from_utf8_lossy(line).trim().to_string();
             return Err(SiteError::Padded { place: place(), example: format!("`{text}`") });
         }
-        (FirstLine::Row, None) if columns::is_xdmod(line, &settings.form) => {
-            return Err(SiteError::XdmodColumns { place: place() });
-        }
         (FirstLine::Row, None) => {
             let sample = sample();
             let advised = sample.as_ref().and_then(|sample| advice::advise(sample, job.name, &settings));

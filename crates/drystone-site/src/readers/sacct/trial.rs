@@ -2,7 +2,7 @@
 
 use super::header::RowHeader;
 use super::split::Splitter;
-use super::{InputLine, SacctReader};
+use super::{InputLine, SacctColumn, SacctReader};
 use crate::error::SiteError;
 use crate::jobs::{self, SiteJobFate};
 use crate::options::{ImportEffort, JobChoices};
@@ -62,6 +62,10 @@ pub(crate) fn try_columns(
     settings.zone.get_or_insert_with(crate::clock::Zone::utc);
     let mut intake = RowIntake::new(settings);
     let file = intake.table.files.add("");
+    // As an import reads it: without ends, all that has a run time ran.
+    if !header.has(&[SacctColumn::End]) {
+        intake.table.endless.insert(file);
+    }
     let mut reader = SacctReader::new(file, Splitter::new(header));
     for (line, number) in lines().zip(1..) {
         let place = FilePlace { file, line: number };

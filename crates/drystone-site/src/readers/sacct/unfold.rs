@@ -66,7 +66,10 @@ impl<R: Read> Unfolded<R> {
         let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end);
         // What stands behind the last line end is not a whole line yet.
         let whole = if self.over { usize::MAX } else { memchr::memchr_iter(b'\n', text).count() };
-        let first = lines.by_ref().take(whole).find(|line| !line.is_empty() && !crate::text::is_message(line));
+        let first = lines
+            .by_ref()
+            .take(whole)
+            .find(|line| !line.is_empty() && !crate::text::is_message(line) && !crate::text::is_remark(line));
         let Some(first) = first else { return self.over.then_some(None) };
         let given = self.layout.delimiter.as_deref();
         let header = match (RowHeader::of_line(first, given), &self.layout.columns) {
