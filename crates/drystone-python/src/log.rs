@@ -311,7 +311,7 @@ impl PyLog {
         self.moved(workload, self.input.records().map(<[SwfRecord]>::to_vec))
     }
 
-    /// The same jobs with several sizes, drawn as `drystone workload reshape` draws them.
+    /// Returns these jobs with several sizes, drawn as `drystone workload reshape` draws them.
     fn reshape(&self, py: Python<'_>, options: Vec<String>) -> PyResult<(PyLog, Vec<String>)> {
         let input = Arc::clone(&self.input);
         let told = interruptible(py, move |_| input.reshaped(&options))?;

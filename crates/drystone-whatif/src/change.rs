@@ -735,7 +735,7 @@ mod tests {
             ("drain gpu from soon", 15, "a beginning"),
             ("nodes c[1-4] from", 17, "a beginning"),
             ("nodes +8 from soon", 14, "a beginning"),
-            ("limit-max UNLIMITED split", 10, "a length of time"),
+            ("limit-max ages split", 10, "a length of time"),
             ("memory 512", 7, "such as +128G"),
             ("memory 50%", 7, "such as +128G"),
             ("memory 0G", 7, "such as +128G"),

@@ -170,7 +170,7 @@ fn short_tables_of_qos_and_xdmods_columns_are_known() {
                 4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b\n";
     let folder = Folder::with("xdmod.log", line);
     let error = folder.run(&["import", "xdmod.log", "--timezone", "UTC", "--out", "site"]).fails(2);
-    assert!(error.contains("xdmod.log:1: no header line") && error.contains("add --columns xdmod"), "{error}");
+    assert!(error.contains("a dump of Open XDMoD") && error.contains("--columns 'xdmod'"), "{error}");
     folder.run(&["import", "xdmod.log", "--columns", "xdmod", "--timezone", "UTC", "--out", "site"]).ok();
 }
 

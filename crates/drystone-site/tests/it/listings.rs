@@ -1,4 +1,5 @@
-//! Listings of the schedulers of others that are tables of jobs: `bjobs -o`, `kubectl get`, dumps of Open XDMoD.
+//! Listings of other schedulers that are tables of jobs: `bjobs -o`, `kubectl get`, dumps of Open
+//! XDMoD.
 
 use crate::common::{error_of, of_text, rule, utc};
 use crate::tables_cases::{own_line, text_by_own_line, with_columns};

@@ -1,4 +1,5 @@
-//! Tables with waits in place of starts or submissions, as those made of the Standard Workload Format.
+//! Tables with waits in place of starts or submissions, as those made of the Standard Workload
+//! Format.
 
 use crate::common::{error_of, of_text, rule, utc};
 use crate::tables_cases::{own_line, text_by_own_line, with_columns};

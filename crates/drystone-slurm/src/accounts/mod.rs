@@ -265,8 +265,8 @@ impl Accounts {
         self.assocs.iter().position(is)
     }
 
-    /// Returns the index of a QOS. Of a list of several, as jobs may name since 24.11, the first that
-    /// there is: Slurm has sorted them by priority.
+    /// Returns the index of a QOS. Of a list of several, as jobs may name since 24.11, the first
+    /// that there is: Slurm has sorted them by priority.
     pub fn find_qos(&self, name: &str) -> Option<usize> {
         let find = |name: &str| self.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name));
         find(name).or_else(|| name.split(',').filter(|_| name.contains(',')).find_map(|one| find(one.trim())))

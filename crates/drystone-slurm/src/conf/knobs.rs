@@ -217,9 +217,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 impl SchedParams {
-    /// Reads the value of `SchedulerParameters` as Slurm does, which looks for each name in the text:
-    /// of a word that stands twice the first counts, a flag is set whatever stands behind it, and a
-    /// number ends where its digits end.
+    /// Reads the value of `SchedulerParameters` as Slurm does, which looks for each name in the
+    /// text: of a word that stands twice the first counts, a flag is set whatever stands behind it,
+    /// and a number ends where its digits end.
     pub fn parse(text: &str) -> (SchedParams, Vec<KnobTrouble>) {
         let (mut params, mut troubles) = (SchedParams::default(), Vec::new());
         let mut names: BTreeSet<&str> = BTreeSet::new();

@@ -164,7 +164,7 @@ fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
     assert_eq!(all, "slurm.conf:1: the system keeps 1 cores of this node, which leaves jobs no processor");
 }
 
-/// What slurmctld 22.05.8 answers to the same lines.
+/// Numbers that slurmctld 22.05.8 has of the same lines.
 #[test]
 fn numbers_that_contradict_each_other_are_reset_as_slurm_resets_them() {
     let cases = [

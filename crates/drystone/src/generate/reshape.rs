@@ -263,8 +263,8 @@ fn by_downey(average: Decimal, sigma: Decimal, size: Procs, machine: Procs) -> (
 }
 
 impl Reshape {
-    /// Gives the jobs of a workload the shapes of [`Reshape::table`]. Estimates and run times follow
-    /// the rule for overruns at every size.
+    /// Gives the jobs of a workload the shapes of [`Reshape::table`]. Estimates and run times
+    /// follow the rule for overruns at every size.
     ///
     /// # Errors
     /// As [`Reshape::table`].

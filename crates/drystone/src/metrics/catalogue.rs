@@ -312,7 +312,8 @@ catalogue! {
         /// Mean slowdown against the run time at the preferred size.
         SlowdownRef "slowdown_ref", Some("slowdown_ref"), "mean slowdown at the preferred size", Ratio, Less,
             &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.slowdown_ref));
-        /// Share of the machine that all jobs would use at their preferred sizes, until the last end.
+        /// Share of the machine that all jobs would use at their preferred sizes, until the last
+        /// end.
         Useful "useful", Some("useful"), "useful utilisation", Share, More, &[MetricNeeds::Sizes],
             sized!(|sizes| Some(sizes.useful));
         /// Number of times that jobs grew.

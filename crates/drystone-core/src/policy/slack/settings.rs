@@ -91,8 +91,8 @@ pub struct SlackSettings {
     pub removal: Removal,
     /// Procedure for a job that does not end.
     pub tick: Tick,
-    /// Size of a job that may have several: the preferred one, or the one that ends first as planned
-    /// at its arrival.
+    /// Size of a job that may have several: the preferred one, or the one that ends first as
+    /// planned at its arrival.
     pub shape: ShapeRule,
 }
 

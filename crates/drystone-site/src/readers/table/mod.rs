@@ -1,6 +1,7 @@
 //! Tables of jobs that are no output of `sacct`: what their columns mean.
 
 pub(crate) mod advice;
+mod flat_record;
 #[cfg(test)]
 mod fuzzed;
 mod pods;

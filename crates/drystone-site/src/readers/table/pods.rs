@@ -1,6 +1,6 @@
 //! Pods and jobs of Kubernetes, as `kubectl get … -o json` lists them: a row of each.
 
-use super::records::{FlatRecord, text_of};
+use super::flat_record::{FlatRecord, text_of};
 use crate::readers::json::JsonValue;
 use crate::text::decimal;
 

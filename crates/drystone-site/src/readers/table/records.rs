@@ -1,5 +1,6 @@
 //! A table of jobs as JSON: a list of records, a record a line, or a list within a document.
 
+use super::flat_record::{FlatRecord, text_of};
 use super::pods;
 use super::presets::recognised;
 use super::sample::{ROWS, TableSample};
@@ -14,9 +15,6 @@ use std::io::Read;
 
 /// Separator of the values of a row: no value has it.
 const PART: &str = "\u{1f}";
-
-/// A record's values by the names of their places, in the order of the file.
-pub(super) type FlatRecord = Vec<(String, String)>;
 
 /// Reads all records. The first of them say which columns there are.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>, layout: &TextLayout) -> Result<(), SiteError> {
@@ -188,18 +186,5 @@ fn flatten(name: &str, value: &JsonValue, out: &mut FlatRecord) {
             }
         }
         other => out.push((name.to_string(), text_of(other))),
-    }
-}
-
-pub(super) fn text_of(value: &JsonValue) -> String {
-    match value {
-        JsonValue::Null => String::new(),
-        JsonValue::Bool(value) => value.to_string(),
-        JsonValue::Whole(number) => number.to_string(),
-        JsonValue::Negative(number) => number.to_string(),
-        JsonValue::Float(number) => number.to_string(),
-        JsonValue::Text(text) => text.replace(['\u{1f}', '\n', '\r'], " "),
-        JsonValue::List(list) => list.iter().map(text_of).collect::<Vec<_>>().join(","),
-        JsonValue::Map(_) => String::new(),
     }
 }
