@@ -368,7 +368,10 @@ fn json_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
 mod tests {
     use super::*;
 
-    fn rows(text: &str) -> (Vec<(String, String, u64, Option<i64>, String)>, Vec<String>) {
+    /// Number, user, processors, seconds waited and reason of a job.
+    type QueueRow = (String, String, u64, Option<i64>, String);
+
+    fn rows(text: &str) -> (Vec<QueueRow>, Vec<String>) {
         let queue = queue_of(text, "squeue.txt").expect("a queue");
         let row = |job: PendingJob| (job.job, job.user, job.tasks, job.waited, job.reason);
         (queue.pending.jobs.into_iter().map(row).collect(), queue.notes)
