@@ -101,7 +101,7 @@ impl PyPolicy {
             let wanted = live.actions.get().close();
             decided?;
             for action in wanted {
-                if let Action::Start { job, .. } = action {
+                if let Action::Start { job, .. } | Action::StartWith { job, .. } = action {
                     self.waiting.remove(job);
                 }
                 actions.push(action);
