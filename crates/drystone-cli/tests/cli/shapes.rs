@@ -24,6 +24,10 @@ fn compare_knows_sizes_and_power() {
     // 80,000 J of job 1 and 125 s of 80 W.
     assert_eq!(sizes(1)["power"]["energy"].as_u64(), Some(90_000));
     assert_eq!(sizes(1)["kinds"][1]["kind"], "malleable");
+    // A cluster runs the one and not the other.
+    let how = |at: usize| json["summary"]["does"][at]["how"].to_string();
+    assert!(how(0).contains("which starts the jobs of a Slurm cluster"), "{}", how(0));
+    assert!(how(1).contains("chooses no sizes of jobs"), "{}", how(1));
     let text = folder.run(&[&["compare"], &SHAPES[..], &more, &["--quiet"]].concat()).ok();
     assert!(text.contains("Sizes of jobs") && text.contains("Power"), "{text}");
     let csv = folder.run(&[&["compare"], &SHAPES[..], &more, &["--format", "csv", "--quiet"]].concat()).ok();

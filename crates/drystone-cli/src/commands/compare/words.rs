@@ -66,6 +66,7 @@ pub(super) fn does(policy: &PolicyMeta) -> String {
 pub(super) fn how(policy: &PolicyMeta) -> &'static str {
     match policy.kind.as_str() {
         _ if policy.clairvoyant => "no policy of a real machine: it knows the true run times",
+        _ if chooses_sizes(policy) => "a policy of simulations; `drystone live drive` chooses no sizes of jobs",
         "fcfs" if is_plain(policy) => {
             "a setting of Slurm (SchedulerType=sched/builtin) and under `drystone live drive`"
         }
@@ -78,10 +79,21 @@ pub(super) fn how(policy: &PolicyMeta) -> &'static str {
 pub(super) fn how_in_short(policy: &PolicyMeta) -> &'static str {
     match policy.kind.as_str() {
         _ if policy.clairvoyant => "on no real machine: it knows the true run times",
+        _ if chooses_sizes(policy) => "in simulations alone: `drystone live drive` chooses no sizes of jobs",
         "fcfs" if is_plain(policy) => "a setting of Slurm: SchedulerType=sched/builtin",
         "slurm" => "a setting of Slurm",
         _ => "`drystone live drive` beside Slurm: Slurm has no such setting",
     }
+}
+
+/// Returns whether it starts jobs with other sizes than the preferred one, or changes them.
+fn chooses_sizes(policy: &PolicyMeta) -> bool {
+    let usual = |name: &str, value: &str| match name {
+        "shape" => value == "preferred",
+        "resize" => value == "none",
+        _ => true,
+    };
+    !policy.parameters.0.iter().all(|(name, value)| usual(name, value))
 }
 
 /// Returns whether the queue is in the order of arrival alone.
