@@ -45,7 +45,7 @@ struct ProgressLines {
 
 impl ProgressLines {
     /// Tells how far the work is, once in each minute.
-    fn tell(&self, done: u64, spent: Duration) {
+    fn print_line(&self, done: u64, spent: Duration) {
         let minutes = spent.as_secs() / 60;
         if self.minutes.fetch_max(minutes, Ordering::Relaxed) >= minutes {
             return;
@@ -142,7 +142,7 @@ impl WorkProgress {
     pub(crate) fn add(&self, done: u64) {
         self.bar.inc(done);
         if let Some(lines) = &self.lines {
-            lines.tell(self.bar.position(), self.since.elapsed());
+            lines.print_line(self.bar.position(), self.since.elapsed());
         }
         if !self.settled.load(Ordering::Relaxed)
             && self.since.elapsed() >= PATIENCE

@@ -148,7 +148,7 @@ impl ExampleCluster {
     fn release(&mut self, at: usize, end: i64) {
         self.running.remove(&at);
         self.records[at].end = Some(end);
-        self.take(at, false);
+        self.set_occupied(at, false);
         let follows = |record: &ExampleRecord| record.job.after == Some(at);
         for next in self.records.iter_mut().filter(|record| follows(record)) {
             next.eligible = Some(end);
@@ -156,7 +156,7 @@ impl ExampleCluster {
     }
 
     /// Takes a job's share of its nodes, or gives it back.
-    fn take(&mut self, at: usize, taken: bool) {
+    fn set_occupied(&mut self, at: usize, taken: bool) {
         let ExampleRecord { job, nodes, .. } = &self.records[at];
         let parts = job.nodes();
         let change = |room: u32, part: u32| if taken { room - part } else { room + part };
@@ -198,7 +198,7 @@ impl ExampleCluster {
             true => (record.job.run / 7).max(3),
             false => record.job.run.min(record.job.limit),
         };
-        self.take(at, true);
+        self.set_occupied(at, true);
         self.running.insert(at);
         self.ends.insert((now + run, at));
         now + run

@@ -25,7 +25,7 @@ const NEAR: f64 = 60.0;
 const NEARLY_ALL: f64 = 0.9;
 
 impl ConstantShift {
-    pub(super) fn of(waits: &WaitPairs) -> Option<ConstantShift> {
+    pub(super) fn find(waits: &WaitPairs) -> Option<ConstantShift> {
         let distances: Vec<f64> = waits.replayed.iter().zip(&waits.recorded).map(|(new, old)| new - old).collect();
         let seconds = quantile(&sorted(distances.clone()), 0.5)?;
         let near = distances.iter().filter(|&&distance| (distance - seconds).abs() <= NEAR).count();
@@ -173,13 +173,13 @@ mod tests {
     fn a_shift_is_what_nearly_all_jobs_have() {
         let recorded = [3_600.0, 3_700.0, 4_000.0, 9_000.0];
         let shifted: Vec<f64> = recorded.iter().map(|wait| wait - 3_600.0).collect();
-        let shift = ConstantShift::of(&pairs(&recorded, &shifted)).expect("a shift");
+        let shift = ConstantShift::find(&pairs(&recorded, &shifted)).expect("a shift");
         assert_eq!((shift.seconds, shift.share), (-3_600.0, 1.0));
         assert!(shift.text().starts_with("every job 60.0 min early"), "{}", shift.text());
         // As many jobs early as late, the same time, and a replay that is right.
-        assert_eq!(ConstantShift::of(&pairs(&recorded, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
-        assert_eq!(ConstantShift::of(&pairs(&recorded, &recorded)), None);
-        assert_eq!(ConstantShift::of(&pairs(&[], &[])), None);
+        assert_eq!(ConstantShift::find(&pairs(&recorded, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
+        assert_eq!(ConstantShift::find(&pairs(&recorded, &recorded)), None);
+        assert_eq!(ConstantShift::find(&pairs(&[], &[])), None);
     }
 
     #[test]

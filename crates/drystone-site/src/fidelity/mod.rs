@@ -141,7 +141,7 @@ fn pool(
             name: case.name.clone(),
             jobs: case.jobs.len() as u64,
             as_happened: happened::as_happened(site, case, &replayed),
-            faults: RecordFaults::of(&waits, site, case),
+            faults: RecordFaults::find(&waits, site, case),
             modelled: Errors::of(&WaitPairs::of(case, &replayed, |job| job.modelled)),
             classes: class_rows(case, &replayed),
             mechanism: mechanism(case, &replayed),

@@ -119,8 +119,8 @@ pub struct RecordFaults {
 }
 
 impl RecordFaults {
-    pub(super) fn of(waits: &WaitPairs, site: &Site, case: &PoolCase) -> RecordFaults {
-        let shift = ConstantShift::of(waits);
+    pub(super) fn find(waits: &WaitPairs, site: &Site, case: &PoolCase) -> RecordFaults {
+        let shift = ConstantShift::find(waits);
         // Where every job is late by as much, it waits beside idle nodes as well.
         let quiet = if shift.is_some() { Vec::new() } else { quiet_times(site, case) };
         let mut texts: Vec<String> = shift.iter().map(ConstantShift::text).collect();

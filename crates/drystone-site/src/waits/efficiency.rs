@@ -119,17 +119,17 @@ struct RecordedUse {
 }
 
 impl RecordedUse {
-    fn of(site: &Site) -> RecordedUse {
-        let mut found = RecordedUse { processors: false, memory: false, gpus: false, has_gpus: false, zeros: false };
+    fn read(site: &Site) -> RecordedUse {
+        let mut columns = RecordedUse { processors: false, memory: false, gpus: false, has_gpus: false, zeros: false };
         for at in 0..site.len() {
             let job = site.bare_job(at);
-            found.processors |= job.used_cpu_ms.is_some_and(|ms| ms > 0);
-            found.zeros |= job.used_cpu_ms == Some(0);
-            found.memory |= job.used_memory_kb.is_some_and(|kb| kb > 0);
-            found.gpus |= job.used_gpu_hundredths.is_some();
-            found.has_gpus |= job.gpus.is_some_and(|gpus| gpus > 0);
+            columns.processors |= job.used_cpu_ms.is_some_and(|ms| ms > 0);
+            columns.zeros |= job.used_cpu_ms == Some(0);
+            columns.memory |= job.used_memory_kb.is_some_and(|kb| kb > 0);
+            columns.gpus |= job.used_gpu_hundredths.is_some();
+            columns.has_gpus |= job.gpus.is_some_and(|gpus| gpus > 0);
         }
-        found
+        columns
     }
 
     /// Names what is missing.
@@ -159,7 +159,7 @@ pub fn efficiency(site: &Site, question: &WaitsOptions) -> SiteEfficiency {
     let zone = Zone::named(&manifest.time_zone).unwrap_or_else(|_| Zone::utc());
     let from = question.since.unwrap_or(manifest.window.from);
     let until = question.until.unwrap_or(manifest.window.until.saturating_add(1));
-    let has = RecordedUse::of(site);
+    let has = RecordedUse::read(site);
     let (mut all, mut left_out) = (EfficiencyFigures::default(), 0);
     let mut groups: BTreeMap<(usize, u32, String), EfficiencyFigures> = BTreeMap::new();
     for job in site.jobs().filter(|job| question.pool.is_none_or(|pool| job.pool == pool)) {

@@ -47,9 +47,9 @@ fn a_listing_of_lsf_may_be_json_and_name_tasks() {
     let records = [record(7, 0, "05:10:00"), record(8, 1, "05:20:00"), record(8, 2, "05:30:00")].join(",");
     let text = format!("{{\"COMMAND\":\"bjobs\",\"JOBS\":3,\"RECORDS\":[{records}]}}");
     let (line, site) = text_by_own_line(&text);
-    let found: Vec<_> = site.jobs().map(|job| (job.task, job.run, job.cpus)).collect();
+    let jobs: Vec<_> = site.jobs().map(|job| (job.task, job.run, job.cpus)).collect();
     assert_eq!(line, "bjobs");
-    assert_eq!(found, [(None, Some(3_000), Some(8)), (Some(1), Some(2_400), Some(8)), (Some(2), Some(1_800), Some(8))]);
+    assert_eq!(jobs, [(None, Some(3_000), Some(8)), (Some(1), Some(2_400), Some(8)), (Some(2), Some(1_800), Some(8))]);
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn pods_are_jobs_with_the_sum_of_their_requests() {
     let (line, site) = text_by_own_line(&list(&items));
     assert_eq!(line, "kubernetes");
     // 2.2 processors are three, and a limit stands for the request of GPUs.
-    let mut found: Vec<_> = site.jobs().map(|job| (job.cpus, job.gpus, job.run, job.kind)).collect();
-    found.sort_by_key(|(cpus, gpus, run, _)| (*cpus, *gpus, *run));
+    let mut jobs: Vec<_> = site.jobs().map(|job| (job.cpus, job.gpus, job.run, job.kind)).collect();
+    jobs.sort_by_key(|(cpus, gpus, run, _)| (*cpus, *gpus, *run));
     let mut right = [
         (Some(3), Some(2), Some(3_600), SiteJobFate::Ran),
         (Some(2), None, Some(600), SiteJobFate::Ran),
@@ -116,11 +116,11 @@ fn pods_are_jobs_with_the_sum_of_their_requests() {
     ];
     right.sort_by_key(|(cpus, gpus, run, _)| (*cpus, *gpus, *run));
     let gpus = |(cpus, gpus, run, kind): (_, Option<u32>, _, _)| (cpus, gpus.filter(|gpus| *gpus > 0), run, kind);
-    let mut found: Vec<_> = found.into_iter().map(gpus).map(|row| format!("{row:?}")).collect();
+    let mut jobs: Vec<_> = jobs.into_iter().map(gpus).map(|row| format!("{row:?}")).collect();
     let mut right: Vec<_> = right.into_iter().map(|row| format!("{row:?}")).collect();
-    found.sort_unstable();
+    jobs.sort_unstable();
     right.sort_unstable();
-    assert_eq!(found, right);
+    assert_eq!(jobs, right);
     assert!(site.jobs().all(|job| job.account == "ml" && job.submit == 1_709_287_200));
     // Ten tenths are one processor, not two.
     let tenths = ["{\"resources\":{\"requests\":{\"cpu\":\"100m\"}}}"; 10].join(",");
@@ -145,15 +145,15 @@ fn jobs_of_kubernetes_have_the_pods_that_run_at_once() {
         job("c", "\"suspend\":true", ""),
     ];
     let site = of_text(list(&items), &with_columns("kubernetes"));
-    let mut found: Vec<_> = site.jobs().map(|job| (job.cpus, job.run, job.kind.name())).collect();
-    found.sort_unstable();
+    let mut jobs: Vec<_> = site.jobs().map(|job| (job.cpus, job.run, job.kind.name())).collect();
+    jobs.sort_unstable();
     // Two of 2.2 at once, four of 2.2, one that waits.
     let right = [
         (Some(3), None, SiteJobFate::Waiting.name()),
         (Some(5), Some(7_200), SiteJobFate::Ran.name()),
         (Some(9), Some(1_800), SiteJobFate::Ran.name()),
     ];
-    assert_eq!(found, right);
+    assert_eq!(jobs, right);
     assert!(site.jobs().all(|job| job.partition == "team-a"));
     assert_eq!(site.jobs().find(|job| job.cpus == Some(5)).map(|job| job.limit), Some(9_000));
     // A job and its pods would count twice.
@@ -187,8 +187,8 @@ fn a_dump_of_xdmod_is_known_whatever_its_jobs_are_called() {
         assert_eq!(own_line(&error), "xdmod", "{error}");
         assert!(error.contains("a dump of Open XDMoD") && error.contains("2 jobs"), "{error}");
         let site = of_text(&text, &with_columns("xdmod"));
-        let found: Vec<_> = site.jobs().map(|job| (job.cpus, job.run, job.limit)).collect();
-        assert_eq!(found, [(Some(16), Some(3_600), 7_200); 2], "{names:?}");
+        let jobs: Vec<_> = site.jobs().map(|job| (job.cpus, job.run, job.limit)).collect();
+        assert_eq!(jobs, [(Some(16), Some(3_600), 7_200); 2], "{names:?}");
     }
     // An array, and a job that waits.
     let text =

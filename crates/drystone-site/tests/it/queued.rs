@@ -4,7 +4,7 @@ use crate::common::{error_of, of_text, rule, utc};
 use crate::tables_cases::with_columns;
 use drystone_site::{ImportOptions, Site, SiteJobFate};
 
-fn told(site: &Site, what: &str) -> bool {
+fn warns_of(site: &Site, what: &str) -> bool {
     site.manifest.warnings.iter().any(|text| text.contains(what))
 }
 
@@ -33,7 +33,7 @@ fn a_job_of_philly_without_an_attempt_was_cancelled_while_queued() {
         let text = format!("[{},{}]", philly(1, "Pass", ATTEMPT), philly(2, status, nothing));
         let site = of_text(text, &with_columns("philly"));
         assert_eq!(sums(&site), (1, 0, 1), "{nothing}");
-        assert!(told(&site, "cancelled while they were queued"), "{:?}", site.manifest.warnings);
+        assert!(warns_of(&site, "cancelled while they were queued"), "{:?}", site.manifest.warnings);
         assert_eq!((site.job(0).run, site.job(0).gpus), (Some(7_200), Some(2)));
     }
     // One that ran without a place that is named lost its size: that is a bad row.
@@ -59,7 +59,7 @@ fn a_job_of_pbs_that_was_deleted_while_queued_never_ran() {
         let text = format!("{first}03/01/2019 12:10:00;Q;304.s;queue=q\n03/01/2019 12:30:00;D;304.s;requestor=ann@h\n");
         let site = of_text(text, options);
         assert_eq!(sums(&site), (1, 0, 1));
-        assert!(told(&site, "cancelled while they were queued") && !told(&site, "days before"));
+        assert!(warns_of(&site, "cancelled while they were queued") && !warns_of(&site, "days before"));
     }
     // Aborted; still queued at the end of the records; before the zone is known.
     for records in [
@@ -83,7 +83,7 @@ fn a_job_of_pbs_that_was_deleted_while_queued_never_ran() {
 fn a_deletion_alone_asks_for_the_record_of_its_submission() {
     let site = of_text(pbs(&["03/01/2019 11:30:00;D;301.s;requestor=ann@h"]), &utc());
     assert_eq!((site.len(), rule(&site, "no-times").0), (1, 1));
-    assert!(told(&site, "no record here says when they were queued"), "{:?}", site.manifest.warnings);
+    assert!(warns_of(&site, "no record here says when they were queued"), "{:?}", site.manifest.warnings);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_cancelled_job_of_sacct_without_a_size_is_no_bad_row() {
     for row in ["2|1700000000|Unknown|1700000050|CANCELLED by 7|0", "2|1700000000|1700000050|1700000050|CANCELLED|0"] {
         let site = of_text(format!("{head}{row}\n"), &utc());
         assert_eq!(sums(&site), (1, 0, 1), "{row}");
-        assert!(told(&site, "ReqCPUS"), "{:?}", site.manifest.warnings);
+        assert!(warns_of(&site, "ReqCPUS"), "{:?}", site.manifest.warnings);
     }
     // A job that ran had a size, which is lost.
     let site = of_text(format!("{head}2|1700000000|1700000010|1700000100|COMPLETED|\n"), &utc());

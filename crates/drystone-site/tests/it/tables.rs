@@ -528,12 +528,12 @@ fn ten_pods_of_kubernetes() {
     );
     assert_eq!(own_line(&error_of(&text, &crate::common::utc())), "kubernetes");
     let site = of_text(&text, &with_columns("kubernetes"));
-    let found: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.run, job.cpus, job.gpus)).collect();
+    let jobs: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.run, job.cpus, job.gpus)).collect();
     let right = |n: i64| {
         let units = n as u32 + 1;
         (submit(n), Some(start(n)), Some(run(n) as u32), Some(4 * units), Some(units))
     };
-    assert_eq!(found, (0..10).map(right).collect::<Vec<_>>());
+    assert_eq!(jobs, (0..10).map(right).collect::<Vec<_>>());
 }
 
 #[test]

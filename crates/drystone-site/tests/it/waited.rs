@@ -95,10 +95,10 @@ fn the_fields_of_a_log_with_names_are_its_jobs() {
         );
         let left = site.job(2);
         assert_eq!((left.kind, left.end, left.cpus), (SiteJobFate::Withdrawn, Some(from + 600), Some(16)));
-        let found: Vec<_> =
+        let jobs: Vec<_> =
             site.jobs().map(|job| (job.limit, job.partition.to_string(), job.user.to_string())).collect();
         let right = [(7_200, "2", "5"), (600, "2", "6"), (600, "1", "6"), (600, "1", "7")];
-        assert_eq!(found, right.map(|(limit, partition, user)| (limit, partition.to_string(), user.to_string())));
+        assert_eq!(jobs, right.map(|(limit, partition, user)| (limit, partition.to_string(), user.to_string())));
         assert_eq!(site.job(0).cpus, Some(64));
         let states: Vec<String> = site.jobs().map(|job| job.state.to_string()).collect();
         assert_eq!(states, ["COMPLETED", "FAILED", "CANCELLED", "CANCELLED"]);
@@ -116,9 +116,9 @@ fn a_wait_has_a_name_for_columns() {
         format!("{head}1|1700000000|5|0|COMPLETED|4\n2|1700000000|50|0|PENDING|4\n3|1700000000|50||RUNNING|4\n"),
         &utc(),
     );
-    let found: Vec<_> = site.jobs().map(|job| (job.kind, job.start, job.run)).collect();
+    let jobs: Vec<_> = site.jobs().map(|job| (job.kind, job.start, job.run)).collect();
     assert_eq!(
-        found,
+        jobs,
         [
             (SiteJobFate::Ran, Some(1_700_000_005), Some(0)),
             (SiteJobFate::Waiting, None, None),

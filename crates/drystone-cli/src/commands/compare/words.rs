@@ -103,6 +103,9 @@ fn is_plain(policy: &PolicyMeta) -> bool {
 
 /// Describes the way to run a policy on the systems that sites have.
 pub(super) fn to_run_it(policy: &PolicyMeta) -> String {
+    if chooses_sizes(policy) {
+        return "No common system has it as a setting, and `drystone live drive` chooses no sizes of jobs.".to_string();
+    }
     let predicts = policy.parameters.0.iter().any(|(name, value)| name == "predict" && value != "estimate");
     let sorts = policy.parameters.0.iter().any(|(name, value)| name == "backfill" && value != "fcfs");
     if predicts || sorts {

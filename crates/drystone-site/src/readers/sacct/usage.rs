@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::readers::sacct::columns::COLUMNS;
 
-    fn of(cells: &[(SacctColumn, &'static str)]) -> (Option<u64>, Option<u64>, Option<u32>) {
+    fn usage_of_cells(cells: &[(SacctColumn, &'static str)]) -> (Option<u64>, Option<u64>, Option<u32>) {
         let mut values: ColumnValues<'_> = [b""; COLUMNS];
         cells.iter().for_each(|(column, text)| values[*column as usize] = text.as_bytes());
         let usage = row_usage(&values);
@@ -59,16 +59,19 @@ mod tests {
     #[test]
     fn use_is_that_of_all_tasks() {
         use SacctColumn::{MaxRss, Tasks, TotalCpu, UsageAverage, UsageTotal};
-        assert_eq!(of(&[]), (None, None, None));
-        assert_eq!(of(&[(TotalCpu, "21:49.123")]), (Some(1_309_123), None, None));
-        assert_eq!(of(&[(TotalCpu, "1-02:03:04")]), (Some(93_784_000), None, None));
+        assert_eq!(usage_of_cells(&[]), (None, None, None));
+        assert_eq!(usage_of_cells(&[(TotalCpu, "21:49.123")]), (Some(1_309_123), None, None));
+        assert_eq!(usage_of_cells(&[(TotalCpu, "1-02:03:04")]), (Some(93_784_000), None, None));
         // As a real step of Slurm has it.
         let average = "cpu=00:21:50,energy=0,fs/disk=2789162983,mem=1828196K,pages=58892,vmem=4912776K";
-        assert_eq!(of(&[(UsageAverage, average)]), (None, Some(1_828_196), None));
-        assert_eq!(of(&[(UsageAverage, average), (Tasks, "4")]), (None, Some(7_312_784), None));
-        assert_eq!(of(&[(UsageTotal, "mem=2048,gres/gpuutil=187"), (Tasks, "4")]), (None, Some(2), Some(187)));
-        assert_eq!(of(&[(MaxRss, "1.50M"), (Tasks, "2")]), (None, Some(3_072), None));
-        assert_eq!(of(&[(MaxRss, "2097152")]), (None, Some(2_048), None));
-        assert_eq!(of(&[(UsageAverage, "energy=0"), (MaxRss, "")]), (None, None, None));
+        assert_eq!(usage_of_cells(&[(UsageAverage, average)]), (None, Some(1_828_196), None));
+        assert_eq!(usage_of_cells(&[(UsageAverage, average), (Tasks, "4")]), (None, Some(7_312_784), None));
+        assert_eq!(
+            usage_of_cells(&[(UsageTotal, "mem=2048,gres/gpuutil=187"), (Tasks, "4")]),
+            (None, Some(2), Some(187))
+        );
+        assert_eq!(usage_of_cells(&[(MaxRss, "1.50M"), (Tasks, "2")]), (None, Some(3_072), None));
+        assert_eq!(usage_of_cells(&[(MaxRss, "2097152")]), (None, Some(2_048), None));
+        assert_eq!(usage_of_cells(&[(UsageAverage, "energy=0"), (MaxRss, "")]), (None, None, None));
     }
 }
