@@ -51,7 +51,9 @@ fn drained(policy: &str) {
     let small = site.submit(2, 1, 5);
     site.await_state(small, &["R", "CG", "CD"]);
     std::thread::sleep(Duration::from_secs(12));
-    assert_eq!((site.state(wide), site.state(bound)), ("held".into(), "held".into()), "{}", site.log_tail());
+    // Tries go on with growing pauses: one of the two may be released at any moment.
+    let both_held = || [wide, bound].iter().all(|job| site.state(*job) == "held");
+    until(&format!("both wait: {}", site.log_tail()), both_held);
     set(&site, "n2", "RESUME");
     until("capacity is back", || offline(&site) == Some(0));
     site.drain(Duration::from_secs(120));
@@ -244,7 +246,7 @@ fn kept() {
     let Some(site) = Site::with(options, "easy") else { return };
     let _daemon = site.drive();
     let begins = |job: u64| site.await_state(job, &["R", "CG", "CD"]);
-    let first = site.submit_with(2, 15, 1, &["--mem=1000"]);
+    let first = site.submit_with(2, 30, 1, &["--mem=1000"]);
     begins(first);
     // Two processors are two too many, and 59,500 MB are more than the first leaves.
     let wide = site.submit_with(2, 3, 1, &["--mem=1000"]);
