@@ -595,6 +595,11 @@ impl Tracker {
             // An earlier submit time: a controller that was killed has forgotten the requeue.
             let is_same = restarts > tracked.restarts || key.submit < old.submit;
             if !is_same || tracked.place == TrackedPlace::Done {
+                // Orders name a job by its number alone: the nodes that were chosen for a job that
+                // the controller has forgotten may be those of the job that has its number now.
+                if tracked.pinned && fact.pinned {
+                    self.bound.insert(key);
+                }
                 self.jobs.insert(old, tracked);
                 continue;
             }

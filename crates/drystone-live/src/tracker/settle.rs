@@ -98,6 +98,10 @@ impl Tracker {
         let is_freed = fact.held && fact.reason == PendingReason::UserHold && self.user_words.on(t.key) == Some(false);
         t.taken |= driving && is_freed;
         if self.is_foreign(t, fact) {
+            // It may have become so in flight, and the nodes that we chose may not hold it now.
+            if driving && std::mem::take(&mut t.pinned) {
+                turn.orders.push(ClusterOrder::Unpin(t.key));
+            }
             let ours = fact.held && Tracker::is_ours(t, fact);
             // What the cluster has set aside, and what an administrator holds, is theirs.
             let set_aside = fact.reason == PendingReason::Unsatisfiable && !t.freed;
