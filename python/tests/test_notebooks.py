@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import shared
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -13,10 +14,23 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ["administrator", "researcher", "author", "learner"])
 def test_notebook(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
     # Long enough to learn which way is up; the notebook itself takes two minutes.
     monkeypatch.setenv("DRYSTONE_TRAIN_SECONDS", "8")
+    run_notebook(name, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_notebook_of_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sb3_contrib", reason="SKIPPED, not tested: sb3-contrib (with PyTorch) is not here")
+    monkeypatch.setenv("DRYSTONE_TRAIN_SECONDS", "8")
+    monkeypatch.setenv("DRYSTONE_LOG", str(shared("traces/KTH-SP2-1996-2.1-cln.swf.gz")))
+    run_notebook("masked-ppo", tmp_path)
+
+
+def run_notebook(name: str, tmp_path: Path) -> None:
+    """Executes a copy of a notebook, all of whose cells must end without an error."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
     shutil.copy(NOTEBOOKS / f"{name}.ipynb", tmp_path)
     notebook = nbformat.read(tmp_path / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
