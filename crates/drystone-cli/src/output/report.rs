@@ -35,6 +35,12 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
     if let Some(outages) = &experiment.outages {
         row.text("outages", &outages.hash);
     }
+    if let Some(failures) = &experiment.failures {
+        row.text("failures", failures);
+    }
+    if let Some(checkpoints) = &experiment.checkpoints {
+        row.text("checkpoints", checkpoints);
+    }
     if let Some(circumstances) = &experiment.circumstances {
         row.text("circumstances", &circumstances.hash);
     }
@@ -234,6 +240,12 @@ pub(crate) fn facts(
             )
         };
         facts.push(("reservations", reservations));
+        if let (Some(estimate), Some(procs)) = (p.reserved_estimate.mean, p.reserved_procs.mean) {
+            facts.push((
+                "jobs with a reservation",
+                format!("estimate {} and {} processors on average", duration(estimate), fixed(procs, 1)),
+            ));
+        }
         facts.push(("prediction accuracy", format!(
             "{} over a job's life, {} at arrival; {} of jobs ran longer than first predicted; {} corrections per job",
             percent(p.accuracy.mean, 1),
@@ -381,6 +393,12 @@ fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
             ),
         ));
     }
+    if d.checkpoint_work > 0.0 {
+        facts.push((
+            "checkpoints",
+            format!("{} processor-hours of writes and reads", fixed(d.checkpoint_work / 3_600.0, 1)),
+        ));
+    }
     if d.held > 0 {
         facts.push((
             "wait since eligible",
@@ -478,6 +496,12 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     }
     if let Some(outages) = &experiment.outages {
         facts.push(("outages", format!("{} ({})", outages.file, outages.hash)));
+    }
+    if let Some(failures) = &experiment.failures {
+        facts.push(("failures", failures.clone()));
+    }
+    if let Some(checkpoints) = &experiment.checkpoints {
+        facts.push(("checkpoints", checkpoints.clone()));
     }
     if let Some(circumstances) = &experiment.circumstances {
         facts.push(("circumstances", format!("{} ({})", circumstances.file, circumstances.hash)));
