@@ -216,7 +216,7 @@ pub(crate) fn facts(
         facts.push(("loss of capacity", percent(q.loss_of_capacity, 1) + whose));
     }
     if let Some(disruptions) = &report.disruptions {
-        facts.extend(disrupted(disruptions));
+        facts.extend(disrupted(disruptions, report.machine.work));
     }
     if !report.kills.is_none() {
         facts.push(("jobs killed", killed(&report.kills)));
@@ -294,7 +294,7 @@ fn used(resource: &ResourceUse) -> String {
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
-const TOLD: [Metric; 41] = [
+const TOLD: [Metric; 45] = [
     Metric::ExcessJobs,
     Metric::ExcessTotal,
     Metric::ExcessMean,
@@ -319,6 +319,10 @@ const TOLD: [Metric; 41] = [
     Metric::ReservationError,
     Metric::ReservationErrorMedian,
     Metric::ReservationErrorDeviation,
+    Metric::ReservedEstimate,
+    Metric::ReservedProcs,
+    Metric::CheckpointWork,
+    Metric::Waste,
     Metric::DelayRate,
     Metric::Delay,
     Metric::DelayMedian,
@@ -376,7 +380,7 @@ fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
 }
 
 /// Describes the effects of outages and circumstances, for people.
-fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
+fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)> {
     let d = disruptions;
     let mut facts = Vec::new();
     if d.down > 0.0 || d.hits > 0 {
@@ -395,8 +399,12 @@ fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
     }
     if d.checkpoint_work > 0.0 {
         facts.push((
-            "checkpoints",
-            format!("{} processor-hours of writes and reads", fixed(d.checkpoint_work / 3_600.0, 1)),
+            "checkpoint overhead",
+            format!(
+                "{} processor-hours; with the work lost {} of what jobs held",
+                fixed(d.checkpoint_work / 3_600.0, 1),
+                percent(d.waste(work), 1)
+            ),
         ));
     }
     if d.held > 0 {

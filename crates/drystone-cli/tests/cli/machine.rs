@@ -342,11 +342,12 @@ fn nodes_fail_at_random() {
     assert!(without.iter().zip(&with).all(|(without, with)| *with < without / 2.0), "{without:?} {with:?}");
     assert!(column(&["--checkpoints", "daly,cost=1m"], "checkpoint_work").iter().all(|work| *work > 0.0));
     assert!(column(&[], "checkpoint_work").iter().all(|work| *work == 0.0));
-    let text = folder.run(&[&base[..6], &failures, &["--checkpoints", "daly,cost=1m", "--details"]].concat()).ok();
-    assert!(
-        text.contains("Jobs write checkpoints and go on from the last: daly,cost=60s,restart=60s,mtbf=172800s,node=8"),
-        "{text}"
-    );
+    let checkpoints = ["--checkpoints", "daly,cost=1m"];
+    let text = folder.run(&[&base[..6], &failures, &checkpoints, &["--details"]].concat()).ok();
+    let choice = "daly,cost=60s,restart=60s,mtbf=172800s,node=8";
+    assert!(text.lines().any(|line| line.starts_with("checkpoints ") && line.ends_with(choice)), "{text}");
+    folder.run(&[&base[..], &failures, &checkpoints, &["--report", "page.html"]].concat()).ok();
+    assert!(folder.read("page.html").contains(&format!("Jobs write checkpoints and go on from the last: {choice}")));
     let err = folder.run(&[&base[..], &["--failures", "mtbf=1h,repair=2h"]].concat()).fails(2);
     assert!(err.contains("--failures: nodes cannot be out"), "{err}");
 }
