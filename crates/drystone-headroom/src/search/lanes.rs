@@ -60,7 +60,6 @@ impl SearchAtWork<'_> {
     }
 
     /// Tries until the time is over; answers how often.
-    #[expect(clippy::disallowed_methods, reason = "the duration of the search")]
     fn work(&mut self, since: Instant, limit: Duration, until: Duration) -> u64 {
         let mut trials = 0;
         while !self.waiting.list.is_empty() {

@@ -175,7 +175,7 @@ impl<S: EventSource> Simulation<S> {
         let kept = self.s.kept_of(id);
         outcome.ran += kept.work;
         outcome.overhead += kept.spent;
-        outcome.lost = outcome.lost - kept.saved();
+        outcome.lost -= kept.saved();
         outcome.earlier = kept.saved();
         let checkpointing = self.s.checkpointing(&self.session, id);
         let truth = &self.s.truth[id];
