@@ -128,14 +128,16 @@ mod tests {
     /// What was drawn is measured: 64 processors in nodes of 8 that fail every 20 days.
     #[test]
     fn failures_are_measured_as_they_were_drawn() {
-        let params = Params { length: WorkloadLength::Days(2_000), load: 0.02, ..Params::new(64, 1) };
+        let params =
+            Params { length: WorkloadLength::Span(Span(2_000 * 86_400)), load: Some(0.02), ..Params::new(64, 1) };
         let workload = generate(&params).expect("valid");
         for text in ["mtbf=20d,repair=1d,node=8", "mtbf=20d,repair=1d,node=8,shape=0.6"] {
             let failures: NodeFailures = text.parse().expect("valid");
             let (mtbf, node) = measure_failures(&failures.draw(&workload, 0).expect("valid"), &workload).expect("some");
-            // About 760 failures, each after 20 days and a repair.
+            // About 760 failures, each after 20 days and a repair; the deviation of their number is 4 %,
+            // and 6 % with the shape.
             assert_eq!(node, 8);
-            assert!((mtbf.as_f64() / 86_400.0 / 21.0 - 1.0).abs() < 0.15, "{text}: {mtbf}");
+            assert!((mtbf.as_f64() / 86_400.0 / 21.0 - 1.0).abs() < 0.25, "{text}: {mtbf}");
         }
     }
 
