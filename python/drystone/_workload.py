@@ -137,7 +137,7 @@ class Workload:
     @property
     def beyond_jobs(self) -> str | None:
         """Data beyond jobs on one whole machine, such as ``capacity that is out``; ``None`` where there is nothing."""
-        if any(option.startswith("--outages=") for option in self._shaped):
+        if any(option.startswith(("--outages=", "--failures=", "--checkpoints=")) for option in self._shaped):
             return "capacity that is out"
         return self._log.beyond_jobs
 
@@ -318,7 +318,7 @@ def read(
     negative_submit: Literal["keep", "drop"] | None = None,
     too_wide: str | None = None,
     duplicates: str | None = None,
-    take: int | None = None,
+    take: int | str | None = None,
     load: float | str | None = None,
     shift: bool = False,
     lenient: bool = False,
@@ -328,6 +328,8 @@ def read(
     month: str | None = None,
     slice: tuple[int | None, int | None] | None = None,
     outages: PathLike | None = None,
+    failures: str | None = None,
+    checkpoints: str | None = None,
     circumstances: PathLike | None = None,
     warm_start: bool | str = False,
     feedback: bool = False,
@@ -345,7 +347,8 @@ def read(
     Every option means what it means on the command line (``drystone run --help``). ``as_study`` sets cleaning, trimming and the
     variants of policies as a published study had them; options that are given win. ``slice`` takes the jobs submitted between two
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
-    that ran and waited then. ``outages`` and ``circumstances`` are tables (``docs/real-machines.md``); with ``feedback`` jobs arrive
+    that ran and waited then. ``outages`` and ``circumstances`` are tables, ``failures`` and ``checkpoints`` texts such as
+    ``"mtbf=30d,node=8"`` and ``"daly,cost=5m"`` (``docs/real-machines.md``); with ``feedback`` jobs arrive
     when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
     ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. ``shapes``
     is a table of the sizes that jobs may have, ``power`` one of caps, ``idle`` the watts of an idle processor, ``series`` carbon and
@@ -393,6 +396,8 @@ def read(
     shaped = options(
         {
             "outages": outages,
+            "failures": failures,
+            "checkpoints": checkpoints,
             "circumstances": circumstances,
             "warm_start": "7d" if warm_start is True else warm_start,
             "feedback": feedback,

@@ -147,6 +147,10 @@ def test_outages_and_warm_starts_are_the_commands(log: ds.Workload, command: lis
     out.write_text("begin,end,procs\n200000,600000,32\n")
     for given, words in (
         ({"outages": out}, ["--outages", str(out)]),
+        (
+            {"failures": "mtbf=2d,repair=1h,node=4", "checkpoints": "daly,cost=1m"},
+            ["--failures", "mtbf=2d,repair=1h,node=4", "--checkpoints", "daly,cost=1m"],
+        ),
         ({"warm_start": "2d"}, ["--warm-start", "2d"]),
         ({"slice": (100_000, None), "overrun": "kill"}, ["--slice", "100000..", "--overrun", "kill"]),
     ):

@@ -264,6 +264,12 @@ pub struct ExperimentMeta {
     /// The table of outages, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outages: Option<FileMeta>,
+    /// Random failures of nodes, where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<String>,
+    /// Checkpoints of jobs, where they wrote any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<String>,
     /// The table of circumstances, where one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<FileMeta>,
@@ -313,6 +319,9 @@ impl StudyMeta {
             own.into_iter().filter(|s| s.name != "as" && !default.contains(s)).map(|s| (s.name, s.value)).collect();
         if let Some(procs) = procs {
             sets.push(("procs".to_string(), procs.to_string()));
+        }
+        if let Some(jobs) = study.jobs() {
+            sets.push(("take".to_string(), jobs.to_string()));
         }
         sets.push(("trim".to_string(), trim.to_string()));
         StudyMeta { name: study.name().to_string(), sets: NamedPairs(sets) }

@@ -5,10 +5,11 @@ use crate::furnish::furnished;
 use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
 use crate::shaped::shaped;
-use crate::study::{NodeFailures, SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
+use crate::study::{SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
+use drystone::engine::Checkpoints;
 use drystone::fingerprint::fingerprint;
 use drystone::generate::reshape::Reshape;
-use drystone::generate::{Params, generate};
+use drystone::generate::{NodeFailures, Params, generate, measure_failures};
 use drystone::log::clean::{Cleaner, CleaningOptions, CleaningStudy as Published};
 use drystone::log::resources::ResourceNotes;
 use drystone::log::swf::{SwfHeader, SwfRecord};
@@ -117,12 +118,15 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                         let seeded = entry.shape.seeded(seed, &study.seeds);
                         seeded.map(move |(draw, seed)| (happening, draw, seed))
                     });
-                    for ((change, failures), draw, seed) in variants {
+                    for ((change, failures, checkpoints), draw, seed) in variants {
                         let (workload, mut given) = changed(study, entry, &workload, change)?;
                         if let Some(failures) = failures {
                             fail_nodes(study, entry, &workload, (failures, place), &mut given)?;
                         }
                         let workload = shaped(study, entry, workload, draw.as_ref(), &mut given)?;
+                        if let Some(checkpoints) = checkpoints {
+                            write_checkpoints(study, entry, &workload, (checkpoints, failures), &mut given)?;
+                        }
                         cases.push(SweepCase {
                             name: entry.name.clone(),
                             log: log.clone(),
@@ -136,7 +140,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                             load: *load,
                             month: part.month.map(String::from),
                             slice: part.slice_name(),
-                            change: happening_text(change, failures, draw.as_ref()),
+                            change: happening_text((change, failures, checkpoints), draw.as_ref()),
                             seed,
                             notes: notes.clone(),
                         });
@@ -148,22 +152,23 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
     Ok(cases)
 }
 
+/// What happens to the jobs or the machine of a case.
+type CaseHappening<'a> = (Option<&'a ChangeList>, Option<&'a NodeFailures>, Option<&'a Checkpoints>);
+
 impl WorkloadEntry {
-    /// Every change with every kind of failures.
-    fn happenings(&self) -> impl Iterator<Item = (Option<&ChangeList>, Option<&NodeFailures>)> {
+    /// Every change with every kind of failures and of checkpoints.
+    fn happenings(&self) -> impl Iterator<Item = CaseHappening<'_>> {
+        let each = |(change, failures)| self.checkpoints.iter().map(move |points| (change, failures, points.as_ref()));
         let with = |change| self.failures.iter().map(move |failures| (change, failures.as_ref()));
-        self.changes.iter().map(Option::as_ref).flat_map(with)
+        self.changes.iter().map(Option::as_ref).flat_map(with).flat_map(each)
     }
 }
 
-/// The change, the failures and the drawn sizes of a case in words.
-fn happening_text(
-    change: Option<&ChangeList>,
-    failures: Option<&NodeFailures>,
-    draw: Option<&Reshape>,
-) -> Option<String> {
+/// The change, the failures, the checkpoints and the drawn sizes of a case in words.
+fn happening_text((change, failures, points): CaseHappening<'_>, draw: Option<&Reshape>) -> Option<String> {
     let (change, failures) = (change.map(ToString::to_string), failures.map(ToString::to_string));
-    let words: Vec<String> = [change, failures, draw.map(ToString::to_string)].into_iter().flatten().collect();
+    let points = points.map(|points| format!("checkpoints({points})"));
+    let words: Vec<String> = [change, failures, points, draw.map(ToString::to_string)].into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join("; "))
 }
 
@@ -180,6 +185,30 @@ fn fail_nodes(
     let all = given.outages.list().iter().chain(drawn.list()).cloned().collect();
     given.outages = Outages::new(workload.machine(), all).map_err(|problem| wrong(problem.to_string()))?;
     let settings = [std::mem::take(&mut given.settings), format!("{failures} part {part}")];
+    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    Ok(())
+}
+
+/// Lets the jobs of a case write checkpoints, whose interval its failures may choose.
+fn write_checkpoints(
+    study: &SweepStudy,
+    entry: &WorkloadEntry,
+    workload: &Workload,
+    (checkpoints, failures): (&Checkpoints, Option<&NodeFailures>),
+    given: &mut GivenFiles,
+) -> Result<(), SweepError> {
+    let wrong =
+        |problem: String| study.error(entry.checkpoints_at.clone(), format!("workload {}: {problem}", entry.name));
+    if workload.shapes().is_some() {
+        return Err(wrong("jobs of several sizes write no checkpoints".to_string()));
+    }
+    // Beside a case without failures the same choice as with them would be none.
+    let drawn = failures.or_else(|| entry.failures.iter().flatten().next()).map(|one| (one.mtbf, one.node));
+    let known = drawn.or_else(|| measure_failures(&given.outages, workload));
+    let checkpoints = checkpoints.on_nodes(known.map(|known| known.0), known.map(|known| known.1));
+    checkpoints.check().map_err(|problem| wrong(problem.to_string()))?;
+    given.platform.checkpoints = Some(checkpoints);
+    let settings = [std::mem::take(&mut given.settings), format!("checkpoints({checkpoints})")];
     given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     Ok(())
 }

@@ -9,7 +9,8 @@ mod workloads;
 
 use crate::design::DesignLevel;
 use crate::error::SweepError;
-use drystone::generate::Params;
+use drystone::engine::Checkpoints;
+use drystone::generate::{NodeFailures, Params};
 use drystone::log::clean::{CleaningOptions, CleaningStudy as Published};
 use drystone::log::resources::ResourceSpec;
 use drystone::log::transform::{LoadFactor, WindowRule};
@@ -17,7 +18,6 @@ use drystone::metrics::{JobSelection, Measure, Metric, MetricNeeds, Threshold, U
 use drystone::model::{NodeFill, Span as Seconds, Time};
 use drystone::policy::PolicySpec;
 use drystone_whatif::ChangeList;
-pub(crate) use failures::NodeFailures;
 use raw::RawStudy;
 pub(crate) use shapes::ShapeEntry;
 use std::ops::Range as Bytes;
@@ -73,6 +73,9 @@ pub(crate) struct WorkloadEntry {
     /// Failures of nodes, each on its own.
     pub(crate) failures: Vec<Option<NodeFailures>>,
     pub(crate) failures_at: Bytes<usize>,
+    /// Checkpoints, each on its own.
+    pub(crate) checkpoints: Vec<Option<Checkpoints>>,
+    pub(crate) checkpoints_at: Bytes<usize>,
     /// Sizes of jobs, and power.
     pub(crate) shape: ShapeEntry,
     /// Position of its `file`.

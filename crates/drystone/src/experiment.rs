@@ -156,7 +156,7 @@ impl<'a> Experiment<'a> {
         Experiment { parts, ..self }
     }
 
-    /// On a machine where suspension costs what `platform` says.
+    /// On a machine where suspension costs what `platform` says, and jobs write its checkpoints.
     pub fn on(self, platform: Platform) -> Experiment<'a> {
         Experiment { platform, ..self }
     }
@@ -244,7 +244,7 @@ impl<'a> Experiment<'a> {
         if let Some(division) = self.division {
             return self.run_divided(division, also, since);
         }
-        let real = self.parts.iter().any(|part| self.is_real(part));
+        let real = self.platform.checkpoints.is_some() || self.parts.iter().any(|part| self.is_real(part));
         let config = MetricsConfig { disruptions: real, ..self.config.clone() };
         let mut collector = Collector::new(self.scope(), config);
         let mut left = 0;

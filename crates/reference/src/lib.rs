@@ -34,6 +34,7 @@
 pub mod admission;
 pub mod capacity;
 pub mod checker;
+pub mod checkpoints;
 pub mod committed;
 pub mod easy;
 pub mod formula;

@@ -19,10 +19,15 @@
 //!   is known has no place in any plan, and is in the way of no other job; neither is one that a
 //!   plan cannot hold because of an announced outage without an expected end.
 //!
+//! With checkpoints a job that is hit goes on from its last one, and its limit has room for those of
+//! a run without outages. No read may take longer than an interval and a write: then no job outlives
+//! its limit.
+//!
 //! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals;
 //! then a pass.
 
 use crate::JobIn;
+use crate::checkpoints::NaiveCheckpoints;
 use crate::multiqueue::class;
 use crate::profile::NaiveProfile;
 use std::collections::BTreeMap;
@@ -81,6 +86,11 @@ pub struct NaiveOutcome {
     pub lost: bool,
 }
 
+/// The time on its processors that a job needs of which so much work is kept.
+fn due(saving: Option<NaiveCheckpoints>, run: i64, kept: i64) -> i64 {
+    saving.map_or(run, |saving| saving.attempt(run, kept, i64::MAX).elapsed)
+}
+
 const NEVER: i64 = i64::MAX / 4;
 
 /// Runs jobs in order of arrival; `None` for those that never start.
@@ -88,6 +98,34 @@ const NEVER: i64 = i64::MAX / 4;
 /// # Panics
 /// If a job is wider than the machine or outlives its estimate.
 pub fn run(rule: NaiveRule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) -> Vec<Option<NaiveOutcome>> {
+    run_saving(rule, jobs, machine, outages, None).0
+}
+
+/// Processor-seconds that were no work of jobs that ended.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct NaiveWaste {
+    /// Lost by jobs that were hit.
+    pub lost: i64,
+    /// For checkpoints.
+    pub checkpoints: i64,
+}
+
+/// As [`run`], where jobs write checkpoints.
+///
+/// # Panics
+/// As there.
+pub fn run_saving(
+    rule: NaiveRule,
+    jobs: &[JobIn],
+    machine: i64,
+    outages: &[OutageIn],
+    saving: Option<NaiveCheckpoints>,
+) -> (Vec<Option<NaiveOutcome>>, NaiveWaste) {
+    let roomy: Vec<JobIn> = jobs
+        .iter()
+        .map(|job| JobIn { estimate: saving.map_or(job.estimate, |saving| saving.limit(job.estimate)), ..*job })
+        .collect();
+    let jobs = &roomy[..];
     for (i, job) in jobs.iter().enumerate() {
         assert!((1..=machine).contains(&job.procs), "job {i} does not fit the machine");
         assert!(job.estimate >= 1 && job.run <= job.estimate, "job {i} outlives its estimate");
@@ -106,6 +144,10 @@ pub fn run(rule: NaiveRule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) 
         stale: false,
         changed: None,
         done: vec![None; jobs.len()],
+        saving,
+        kept: vec![0; jobs.len()],
+        due: jobs.iter().map(|job| due(saving, job.run, 0)).collect(),
+        waste: NaiveWaste::default(),
     };
     // What began before the first job came took idle processors.
     for (at, outage) in outages.iter().enumerate() {
@@ -124,7 +166,7 @@ pub fn run(rule: NaiveRule, jobs: &[JobIn], machine: i64, outages: &[OutageIn]) 
         }
         world.pass();
     }
-    world.done
+    (world.done, world.waste)
 }
 
 struct NaiveOutageWorld<'a> {
@@ -149,6 +191,12 @@ struct NaiveOutageWorld<'a> {
     /// Time at which the capacity was last examined.
     changed: Option<i64>,
     done: Vec<Option<NaiveOutcome>>,
+    saving: Option<NaiveCheckpoints>,
+    /// Work of each job in checkpoints.
+    kept: Vec<i64>,
+    /// Time on its processors that each job needs if nothing hits it.
+    due: Vec<i64>,
+    waste: NaiveWaste,
 }
 
 impl NaiveOutageWorld<'_> {
@@ -158,7 +206,7 @@ impl NaiveOutageWorld<'_> {
             return None;
         }
         let arrival = self.jobs.get(arrived).map(|job| job.submit);
-        let ends = self.running.iter().map(|(&j, &start)| start + self.jobs[j].run);
+        let ends = self.running.iter().map(|(&j, &start)| start + self.due[j]);
         let begun = |at: usize| self.out.iter().any(|out| out.0 == at);
         let outages = self.outages.iter().enumerate().flat_map(|(at, o)| {
             let comes = (!begun(at) && o.begin > self.now).then_some([o.known, o.begin]);
@@ -173,13 +221,38 @@ impl NaiveOutageWorld<'_> {
 
     fn end_jobs(&mut self) {
         let ended: Vec<usize> =
-            self.running.iter().filter(|(j, start)| *start + self.jobs[**j].run == self.now).map(|(&j, _)| j).collect();
+            self.running.iter().filter(|(j, start)| *start + self.due[**j] == self.now).map(|(&j, _)| j).collect();
         for j in ended {
             let start = self.leave(j);
+            if let Some(saving) = self.saving {
+                let attempt = saving.attempt(self.jobs[j].run, self.kept[j], i64::MAX);
+                self.waste.checkpoints += attempt.spent * self.jobs[j].procs;
+            }
             // Room that no plan knew of.
             self.stale |= start + self.jobs[j].estimate != self.now;
             self.done[j] = Some(NaiveOutcome { start, end: self.now, lost: false });
         }
+    }
+
+    /// A job that has started at this time is hit.
+    fn lose(&mut self, j: usize, start: i64, hit: NaiveHit) {
+        let ran = self.now - start;
+        let procs = self.jobs[j].procs;
+        let Some(saving) = self.saving else {
+            self.waste.lost += ran * procs;
+            return;
+        };
+        if hit == NaiveHit::Lose {
+            self.waste.lost += (ran + self.kept[j]) * procs;
+            return;
+        }
+        let attempt = saving.attempt(self.jobs[j].run, self.kept[j], ran);
+        let useful = attempt.kept - self.kept[j];
+        let spent = if useful > 0 { attempt.spent } else { 0 };
+        self.kept[j] = attempt.kept;
+        self.due[j] = due(self.saving, self.jobs[j].run, attempt.kept);
+        self.waste.checkpoints += spent * procs;
+        self.waste.lost += (ran - useful - spent) * procs;
     }
 
     fn leave(&mut self, j: usize) -> i64 {
@@ -229,6 +302,7 @@ impl NaiveOutageWorld<'_> {
                     NaiveHit::Requeue | NaiveHit::Lose => {
                         free += places.remove(place).1 - procs;
                         let start = self.leave(j);
+                        self.lose(j, start, outage.hit);
                         self.stale = true;
                         if outage.hit == NaiveHit::Requeue {
                             self.enqueue(j);

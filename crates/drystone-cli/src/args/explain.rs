@@ -1,6 +1,6 @@
 //! `drystone explain`.
 
-use super::{CutArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
+use super::{CutArgs, FailureArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
 use drystone::policy::PolicySpec;
@@ -55,6 +55,9 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(crate) real: RealArgs,
+
+    #[command(flatten)]
+    pub(crate) failure: FailureArgs,
 
     #[command(flatten)]
     pub(crate) shape: ShapeArgs,

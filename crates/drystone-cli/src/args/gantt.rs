@@ -1,7 +1,7 @@
 //! `drystone gantt`.
 
 use super::values::words;
-use super::{CutArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
+use super::{CutArgs, FailureArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::exit::CODES;
 use clap::Args;
 use drystone::policy::PolicySpec;
@@ -37,6 +37,9 @@ pub(crate) struct GanttArgs {
 
     #[command(flatten)]
     pub(crate) real: RealArgs,
+
+    #[command(flatten)]
+    pub(crate) failure: FailureArgs,
 
     #[command(flatten)]
     pub(crate) shape: ShapeArgs,

@@ -69,8 +69,8 @@ pub(crate) struct HeadroomArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measuring")]
     pub(crate) seed: u64,
 
-    /// Threads for policies and prices [default: as many as there are processors]. The search has
-    /// one; no result depends on it.
+    /// Threads for policies, prices and a search for so much time [default: as many as there are
+    /// processors]. No other result depends on them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 

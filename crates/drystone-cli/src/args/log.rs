@@ -1,6 +1,6 @@
 //! Options of every command that reads a log: rules by which records become jobs.
 
-use super::values::{value, words};
+use super::values::{take, value, words};
 use crate::exit::CommandFailure;
 use clap::Args;
 use drystone::log::clean::{
@@ -67,8 +67,10 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
     pub(crate) duplicates: Option<Duplicates>,
 
-    /// Only the first N jobs of the log, in order of arrival, before any other cut.
-    #[arg(long, value_name = "N", help_heading = "Cleaning")]
+    /// Only the first N jobs of the log, in order of arrival, before any other cut; or all [default:
+    /// all; with --as kettimuthu2005 5000, with --as talby1999 and months those that ended in the month
+    /// of their submit].
+    #[arg(long, value_name = "N|all", help_heading = "Cleaning", value_parser = take)]
     pub(crate) take: Option<usize>,
 
     /// Divide submit times by this factor: 1.1 is 10 % more load.
@@ -82,6 +84,10 @@ pub(crate) struct LogArgs {
     /// True if a load to aim at shortens the times between arrivals, and never stretches them.
     #[arg(skip)]
     pub(crate) shrinks: bool,
+
+    /// True if jobs count that ended in the month of their submit, where no number is taken.
+    #[arg(skip)]
+    pub(crate) same_month: bool,
 
     /// Shift times so that the first submit is 0.
     #[arg(long, help_heading = "Cleaning")]
@@ -212,7 +218,12 @@ impl LogArgs {
             }
         }
         options.procs = procs.or(options.procs);
-        options.take = take.or(options.take);
+        options.take = match take {
+            Some(usize::MAX) => None,
+            Some(jobs) => Some(jobs),
+            None => options.take.or(self.study.and_then(CleaningStudy::jobs)),
+        };
+        options.same_month = self.same_month && take.is_none();
         options.load = load.or(options.load);
         options.replace_estimates |= self.replace_estimates;
         set(&mut options.overrun, overrun);

@@ -9,8 +9,9 @@ mod cut;
 mod evolve;
 mod explain;
 #[cfg(feature = "sites")]
-mod fidelity;
+mod failures;
 #[cfg(feature = "sites")]
+mod fidelity;
 mod foresee;
 mod gantt;
 mod headroom;
@@ -56,8 +57,9 @@ pub(crate) use cut::CutArgs;
 pub(crate) use evolve::{EvolveArgs, EvolveMethod};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
 #[cfg(feature = "sites")]
-pub(crate) use fidelity::FidelityArgs;
+pub(crate) use failures::FailureArgs;
 #[cfg(feature = "sites")]
+pub(crate) use fidelity::FidelityArgs;
 pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};

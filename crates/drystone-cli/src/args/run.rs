@@ -59,6 +59,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows", "stalls"])]
     pub(crate) segments: Option<PathBuf>,
 
+    /// Write the ledger of the users as CSV: jobs, processor-hours, and what they are charged for
+    /// them, by the priorities that they gave their jobs (--priorities): a processor-hour costs
+    /// 1 + UP, twice as much at the highest priority as at none.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) charges: Option<PathBuf>,
+
     /// Write how each class of run times (up to 100, 1,000, 10,000 s, more) fared week by week as
     /// CSV.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -1,7 +1,7 @@
 //! Options of `run` and `compare`: the workload, the measurements and the form of the output.
 
 use super::values::{format, scheme, selection, span, threshold, windows};
-use super::{CutArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
+use super::{CutArgs, FailureArgs, LogArgs, RealArgs, ShapeArgs, SourceArgs};
 use crate::output::ReportFormat;
 use clap::Args;
 use drystone::log::clean::CleaningStudy;
@@ -95,6 +95,9 @@ pub(crate) struct SimulationArgs {
     pub(crate) real: RealArgs,
 
     #[command(flatten)]
+    pub(crate) failure: FailureArgs,
+
+    #[command(flatten)]
     pub(crate) shape: ShapeArgs,
 
     /// Also simulate the jobs submitted within this time before and after --month, without counting
@@ -125,6 +128,8 @@ impl SimulationArgs {
     pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
         let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
         cut.windows.clone_from(&self.windows);
+        // Talby & Feitelson simulated months apart, of jobs that were submitted and ended in the same.
+        log.same_month = log.study == Some(CleaningStudy::Talby1999) && (self.each_month || cut.month.is_some());
         let of_study = log.study == Some(CleaningStudy::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
         cut.around = self.around.or_else(|| of_study.then_some(Span::WEEK));
         if of_study && log.load.is_none() && log.load_to.is_none() {

@@ -43,6 +43,14 @@ pub(crate) fn windows(text: &str) -> Result<WindowRule, String> {
     text.parse().map_err(|error: WindowError| error.to_string())
 }
 
+/// A number of jobs, or all of them.
+pub(crate) fn take(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "all" => Ok(usize::MAX),
+        number => number.parse().map_err(|_| "expected a number of jobs, or all".to_string()),
+    }
+}
+
 /// A scheme that sorts jobs.
 pub(crate) fn scheme(text: &str) -> Result<Scheme, String> {
     text.parse().map_err(|error: drystone::metrics::UnknownWord| format!("expected {}", error.expected))

@@ -86,7 +86,7 @@ pub(crate) fn drawn(
     let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
     let given = (args.priorities.as_deref(), args.platform.as_deref());
     let PolicyFiles { priorities, platform, outages } =
-        PolicyFiles::read(given, &args.real, &spec, input, &mut experiment)?;
+        PolicyFiles::read(given, (&args.real, &args.failure), &spec, input, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);
     let progress = WorkProgress::new("simulating", "jobs", Some(workload.len() as u64));

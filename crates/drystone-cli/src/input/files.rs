@@ -1,12 +1,13 @@
 //! Files beside the log: priorities, what suspension costs, what the machine lacks.
 
 use super::{WorkloadInput, takes};
-use crate::args::RealArgs;
+use crate::args::{FailureArgs, RealArgs};
 use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
 use crate::real::read;
 use drystone::engine::{MemorySource, Platform};
+use drystone::generate::measure_failures;
 use drystone::model::{Outages, Workload};
 use drystone::policy::{PolicySpec, Priorities, PriorityError};
 use std::path::Path;
@@ -40,13 +41,14 @@ impl PolicyFiles {
     /// Reads what there is, for one policy, and records it among the settings.
     pub(crate) fn read(
         (priorities_file, platform_file): (Option<&Path>, Option<&Path>),
-        real: &RealArgs,
+        (real, failure): (&RealArgs, &FailureArgs),
         spec: &PolicySpec,
         input: &WorkloadInput,
         experiment: &mut ExperimentMeta,
     ) -> Result<PolicyFiles, CommandFailure> {
         let workload = &input.workload;
         let mut files = PolicyFiles { outages: input.outages(real, experiment)?, ..PolicyFiles::default() };
+        files.fail(failure, workload, experiment)?;
         real.heard_by([spec], &files.outages, workload)?;
         if let Some(file) = priorities_file {
             let (read, meta) = priorities(file, workload)?;
@@ -59,8 +61,40 @@ impl PolicyFiles {
             if from_log && workload.jobs().iter().all(|job| job.memory_kb < 0) {
                 message::note("the log says of no job how much memory it has: all of it is drawn");
             }
-            (files.platform, experiment.platform) = (read, Some(meta));
+            files.platform.suspension = read.suspension;
+            experiment.platform = Some(meta);
         }
         Ok(files)
+    }
+
+    /// Adds random failures to the outages and checkpoints to the platform, and records both among
+    /// the settings.
+    pub(crate) fn fail(
+        &mut self,
+        failure: &FailureArgs,
+        workload: &Workload,
+        experiment: &mut ExperimentMeta,
+    ) -> Result<(), CommandFailure> {
+        if let Some(failures) = failure.failures {
+            let wrong = |problem: String| CommandFailure::usage(format_args!("--failures: {problem}"));
+            let drawn = failures.draw(workload, 0).map_err(|problem| wrong(problem.to_string()))?;
+            let all = self.outages.list().iter().chain(drawn.list()).cloned().collect();
+            self.outages = Outages::new(workload.machine(), all).map_err(|problem| wrong(problem.to_string()))?;
+            experiment.failures = Some(failures.to_string());
+        }
+        if let Some(checkpoints) = failure.checkpoints {
+            if workload.shapes().is_some() {
+                return Err(CommandFailure::usage(
+                    "--checkpoints does not go with --shapes, --power and --idle: jobs of several sizes write no checkpoints",
+                ));
+            }
+            let drawn = failure.failures.map(|failures| (failures.mtbf, failures.node));
+            let known = drawn.or_else(|| measure_failures(&self.outages, workload));
+            let checkpoints = checkpoints.on_nodes(known.map(|known| known.0), known.map(|known| known.1));
+            checkpoints.check().map_err(|problem| CommandFailure::usage(format_args!("--checkpoints: {problem}")))?;
+            self.platform.checkpoints = Some(checkpoints);
+            experiment.checkpoints = Some(checkpoints.to_string());
+        }
+        Ok(())
     }
 }

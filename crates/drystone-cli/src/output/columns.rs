@@ -22,19 +22,38 @@ const fn more(head: &'static str, metric: Metric, show: fn(Option<f64>) -> Strin
     TextColumn { head, metric, show, best, beside: true }
 }
 
-const SLOWDOWN: Measure = Measure::BoundedSlowdown;
-
 /// Waits, responses and slowdowns at a glance: after each mean what else is said of the measure.
-pub(crate) const OVERVIEW: [TextColumn; 8] = [
-    first("wait, min", Metric::Mean(Measure::Wait), minutes),
-    more("p95", Metric::P95(Measure::Wait), minutes, true),
-    more("max, h", Metric::Max(Measure::Wait), hours, true),
-    first("response, min", Metric::Mean(Measure::Response), minutes),
-    first("bounded slowdown", Metric::Mean(SLOWDOWN), |value| fixed_or(value, 2)),
-    more("median", Metric::Median(SLOWDOWN), |value| fixed_or(value, 2), false),
-    more("p95", Metric::P95(SLOWDOWN), |value| fixed_or(value, 1), false),
-    more("max", Metric::Max(SLOWDOWN), |value| fixed_or(value, 0), true),
-];
+const fn columns(name: &'static str, slowdown: Measure) -> [TextColumn; 8] {
+    [
+        first("wait, min", Metric::Mean(Measure::Wait), minutes),
+        more("p95", Metric::P95(Measure::Wait), minutes, true),
+        more("max, h", Metric::Max(Measure::Wait), hours, true),
+        first("response, min", Metric::Mean(Measure::Response), minutes),
+        first(name, Metric::Mean(slowdown), |value| fixed_or(value, 2)),
+        more("median", Metric::Median(slowdown), |value| fixed_or(value, 2), false),
+        more("p95", Metric::P95(slowdown), |value| fixed_or(value, 1), false),
+        more("max", Metric::Max(slowdown), |value| fixed_or(value, 0), true),
+    ]
+}
+
+/// The columns with slowdowns bounded at 10 s.
+pub(crate) const OVERVIEW: [TextColumn; 8] = columns("bounded slowdown", Measure::BoundedSlowdown);
+
+/// The columns with the slowdown that a published study has, by the study's name.
+pub(crate) fn overview(study: Option<&str>) -> [TextColumn; 8] {
+    let (name, slowdown) = study_slowdown(study);
+    columns(name, slowdown)
+}
+
+/// The slowdown that a published study has, and its name: plain with Lawson et al., bounded at 60 s
+/// with Chiang & Vasupongayya.
+pub(crate) fn study_slowdown(study: Option<&str>) -> (&'static str, Measure) {
+    match study {
+        Some("lawson2002") => ("slowdown", Measure::Slowdown),
+        Some("chiang2008") => ("slowdown, 60 s", Measure::BoundedSlowdownChiang),
+        _ => ("bounded slowdown", Measure::BoundedSlowdown),
+    }
+}
 
 /// The heads of a table that begins with these and goes on with some columns, and which of all stay
 /// beside the one before.

@@ -35,6 +35,12 @@ pub(crate) fn determined(workload: &WorkloadMeta, policy: &PolicyMeta, experimen
     if let Some(outages) = &experiment.outages {
         row.text("outages", &outages.hash);
     }
+    if let Some(failures) = &experiment.failures {
+        row.text("failures", failures);
+    }
+    if let Some(checkpoints) = &experiment.checkpoints {
+        row.text("checkpoints", checkpoints);
+    }
     if let Some(circumstances) = &experiment.circumstances {
         row.text("circumstances", &circumstances.hash);
     }
@@ -210,7 +216,7 @@ pub(crate) fn facts(
         facts.push(("loss of capacity", percent(q.loss_of_capacity, 1) + whose));
     }
     if let Some(disruptions) = &report.disruptions {
-        facts.extend(disrupted(disruptions));
+        facts.extend(disrupted(disruptions, report.machine.work));
     }
     if !report.kills.is_none() {
         facts.push(("jobs killed", killed(&report.kills)));
@@ -234,6 +240,12 @@ pub(crate) fn facts(
             )
         };
         facts.push(("reservations", reservations));
+        if let (Some(estimate), Some(procs)) = (p.reserved_estimate.mean, p.reserved_procs.mean) {
+            facts.push((
+                "jobs with a reservation",
+                format!("estimate {} and {} processors on average", duration(estimate), fixed(procs, 1)),
+            ));
+        }
         facts.push(("prediction accuracy", format!(
             "{} over a job's life, {} at arrival; {} of jobs ran longer than first predicted; {} corrections per job",
             percent(p.accuracy.mean, 1),
@@ -282,7 +294,7 @@ fn used(resource: &ResourceUse) -> String {
 }
 
 /// Metrics that [`facts`] puts into words, or leaves to CSV and JSON.
-const TOLD: [Metric; 41] = [
+const TOLD: [Metric; 45] = [
     Metric::ExcessJobs,
     Metric::ExcessTotal,
     Metric::ExcessMean,
@@ -307,6 +319,10 @@ const TOLD: [Metric; 41] = [
     Metric::ReservationError,
     Metric::ReservationErrorMedian,
     Metric::ReservationErrorDeviation,
+    Metric::ReservedEstimate,
+    Metric::ReservedProcs,
+    Metric::CheckpointWork,
+    Metric::Waste,
     Metric::DelayRate,
     Metric::Delay,
     Metric::DelayMedian,
@@ -364,7 +380,7 @@ fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
 }
 
 /// Describes the effects of outages and circumstances, for people.
-fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
+fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)> {
     let d = disruptions;
     let mut facts = Vec::new();
     if d.down > 0.0 || d.hits > 0 {
@@ -378,6 +394,16 @@ fn disrupted(disruptions: &Disruptions) -> Vec<(&'static str, String)> {
                 count(d.requeued),
                 count(d.lost),
                 fixed(hours, 1)
+            ),
+        ));
+    }
+    if d.checkpoint_work > 0.0 {
+        facts.push((
+            "checkpoint overhead",
+            format!(
+                "{} processor-hours; with the work lost {} of what jobs held",
+                fixed(d.checkpoint_work / 3_600.0, 1),
+                percent(d.waste(work), 1)
             ),
         ));
     }
@@ -478,6 +504,12 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     }
     if let Some(outages) = &experiment.outages {
         facts.push(("outages", format!("{} ({})", outages.file, outages.hash)));
+    }
+    if let Some(failures) = &experiment.failures {
+        facts.push(("failures", failures.clone()));
+    }
+    if let Some(checkpoints) = &experiment.checkpoints {
+        facts.push(("checkpoints", checkpoints.clone()));
     }
     if let Some(circumstances) = &experiment.circumstances {
         facts.push(("circumstances", format!("{} ({})", circumstances.file, circumstances.hash)));

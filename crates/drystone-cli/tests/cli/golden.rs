@@ -42,7 +42,7 @@ fn tsafrir_2007() {
 fn talby_1999() {
     for procs in ["100", "128"] {
         for (name, policy) in [("cons", "conservative(notice=immediate)"), ("easy", "easy(notice=immediate)")] {
-            let options = ["--as", "talby1999", "--procs", procs, "--policy", policy];
+            let options = ["--as", "talby1999", "--take", "all", "--procs", procs, "--policy", policy];
             check(&format!("slack/event.{name}.p{procs}.year"), &options);
             check(&format!("slack/event.{name}.p{procs}.month"), &[&options[..], &["--each-month"]].concat());
         }
@@ -51,6 +51,6 @@ fn talby_1999() {
 
 #[test]
 fn kettimuthu_2005_and_lawson_2002() {
-    check("preempt/kth-ns", &["--as", "kettimuthu2005", "--policy", "easy"]);
+    check("preempt/kth-ns", &["--as", "kettimuthu2005", "--take", "all", "--policy", "easy"]);
     check("multiqueue/kth-single", &["--as", "lawson2002", "--policy", "easy"]);
 }

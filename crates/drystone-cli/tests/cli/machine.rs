@@ -279,6 +279,113 @@ fn comparisons_say_what_was_the_machines_doing() {
     assert!(!plain.contains("jobs_hit"), "columns without outages");
 }
 
+/// A job of 100 s on all four processors writes for 5 s after each 30 s of work. It is hit at 71,
+/// a second after its second checkpoint was complete: 60 s are kept, 10 s went into checkpoints, 1 s
+/// is lost. From 80 on it reads for 7 s, works to 117, writes to 122, and works its last 10 s to
+/// 132.
+#[test]
+fn a_job_goes_on_from_its_last_checkpoint() {
+    let folder = outages("begin,end,procs,jobs\n71,80,4,requeue\n");
+    folder.write("log.swf", "; MaxProcs: 4\n1 0 -1 100 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1\n");
+    let args = ["--policy", "easy", "--outages", "outages.csv", "--checkpoints", "30s,cost=5s,restart=7s"];
+    assert_eq!(schedule(&folder, &args), ["1,0,80,132"]);
+    assert_eq!(schedule(&folder, &args[..4]), ["1,0,80,180"]);
+    let told = report(&folder, &args[2..]);
+    let d = &told["report"]["disruptions"];
+    let figures = [&d["work_lost"], &d["checkpoint_work"], &told["report"]["machine"]["work"]].map(Value::as_f64);
+    assert_eq!(figures, [Some(4.0), Some(4.0 * (10.0 + 12.0)), Some(400.0)]);
+    assert_eq!(told["experiment"]["checkpoints"], "30s,cost=5s,restart=7s");
+    let csv = folder
+        .run(
+            &["run", "--workload", "log.swf", "--quiet", "--format", "csv"]
+                .iter()
+                .chain(&args)
+                .copied()
+                .collect::<Vec<_>>(),
+        )
+        .ok();
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let heads = rows.headers().expect("heads").clone();
+    let row = rows.records().next().expect("a row").expect("sound");
+    let value = |name: &str| heads.iter().position(|head| head == name).and_then(|at| row.get(at)).map(str::to_string);
+    assert_eq!(value("waste").and_then(|waste| waste.parse().ok()), Some(92.0 / 492.0), "{csv}");
+    // Without outages, the writes alone: at 35, 70 and 105 s; the limit of 100 s has room for them.
+    let alone = ["--policy", "conservative", "--checkpoints", "30s,cost=5s", "--require-promises"];
+    assert_eq!(schedule(&folder, &alone), ["1,0,0,115"]);
+    for (text, part) in [
+        ("soon", "expected an interval (young, daly, or a time such as 1h)"),
+        ("daly", "add mtbf=30d, or give failures"),
+    ] {
+        let err = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--checkpoints", text]).fails(2);
+        assert!(err.contains(part), "{err}");
+    }
+}
+
+/// Failures drawn for a log are those of a table with the same mean times: compared with and without
+/// checkpoints, every policy meets the same ones.
+#[test]
+fn nodes_fail_at_random() {
+    let folder = Folder::new();
+    let log =
+        ["workload", "generate", "--procs", "64", "--jobs", "400", "--load", "0.8", "--seed", "3", "--out", "log.swf"];
+    folder.run(&log).ok();
+    let base = ["compare", "log.swf", "--policy", "easy", "--policy", "fcfs", "--format", "csv", "--quiet"];
+    let failures = ["--failures", "mtbf=2d,repair=1h,node=8,shape=0.7"];
+    let column = |more: &[&str], name: &str| -> Vec<f64> {
+        let csv = folder.run(&[&base[..], &failures, more].concat()).ok();
+        let mut rows = csv::Reader::from_reader(csv.as_bytes());
+        let at = rows.headers().expect("heads").iter().position(|head| head == name).expect(name);
+        rows.records().map(|row| row.expect("sound")[at].parse().expect("a number")).collect()
+    };
+    let lost = |more: &[&str]| column(more, "work_lost");
+    let (without, with) = (lost(&[]), lost(&["--checkpoints", "daly,cost=1m"]));
+    assert!(without.iter().zip(&with).all(|(without, with)| *with < without / 2.0), "{without:?} {with:?}");
+    assert!(column(&["--checkpoints", "daly,cost=1m"], "checkpoint_work").iter().all(|work| *work > 0.0));
+    assert!(column(&[], "checkpoint_work").iter().all(|work| *work == 0.0));
+    let checkpoints = ["--checkpoints", "daly,cost=1m"];
+    let text = folder.run(&[&base[..6], &failures, &checkpoints, &["--details"]].concat()).ok();
+    let choice = "daly,cost=60s,restart=60s,mtbf=172800s,node=8";
+    assert!(text.lines().any(|line| line.starts_with("checkpoints ") && line.ends_with(choice)), "{text}");
+    folder.run(&[&base[..], &failures, &checkpoints, &["--report", "page.html"]].concat()).ok();
+    assert!(folder.read("page.html").contains(&format!("Jobs write checkpoints and go on from the last: {choice}")));
+    let err = folder.run(&[&base[..], &["--failures", "mtbf=1h,repair=2h"]].concat()).fails(2);
+    assert!(err.contains("--failures: nodes cannot be out"), "{err}");
+}
+
+/// Users 1 and 2 run 4 x 50 and 2 x 100 processor-seconds; user 2 has paid for half of the highest
+/// priority, and is charged once and a half for them.
+#[test]
+fn users_are_charged_for_their_priorities() {
+    let folder = Folder::new();
+    folder.write(
+        "log.swf",
+        "; MaxProcs: 4\n1 0 -1 50 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1\n2 0 -1 100 2 -1 -1 2 100 -1 1 2 1 1 1 1 -1 -1\n",
+    );
+    folder.write("priorities.toml", "[[user]]\nid = 2\nup = 0.5\n");
+    let args = [
+        "run",
+        "-w",
+        "log.swf",
+        "-p",
+        "slack",
+        "--priorities",
+        "priorities.toml",
+        "--charges",
+        "charges.csv",
+        "--quiet",
+    ];
+    folder.run(&args).ok();
+    let rows: Vec<Vec<f64>> = folder
+        .read("charges.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|value| value.parse().expect("a number")).collect())
+        .collect();
+    let hours = 200.0 / 3_600.0;
+    assert_eq!(rows.iter().map(|row| row[..3].to_vec()).collect::<Vec<_>>(), [[1.0, 1.0, hours], [2.0, 1.0, hours]]);
+    assert!((rows[0][3] - hours).abs() < 1e-12 && (rows[1][3] - 1.5 * hours).abs() < 1e-12, "{rows:?}");
+}
+
 /// Sweeps take outages and circumstances, and show what is wrong with either.
 #[test]
 fn sweeps_take_outages() {

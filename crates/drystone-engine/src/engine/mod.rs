@@ -2,6 +2,7 @@
 
 mod admission;
 mod changes;
+mod checkpoint;
 mod ends;
 pub mod explain;
 mod fitness;
@@ -18,6 +19,7 @@ mod stopwatch;
 
 pub use crate::model::{Adopted, How};
 pub use admission::Admission;
+pub use checkpoint::{CheckpointError, CheckpointRule, Checkpoints, read_length};
 pub use fitness::Unfit;
 pub use happenings::{AdmissionDesk, Happenings, SiteAdmission};
 pub use journal::{JournalEntry, SessionNews, TakeError};

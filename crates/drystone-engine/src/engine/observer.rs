@@ -150,9 +150,15 @@ pub trait Observer {
     fn released(&mut self, _now: Time, _id: JobId) {}
 
     /// A running or suspended job has lost its processors, so many, to an outage or because the
-    /// policy sent it back, and waits again; nothing is left of what it ran.
+    /// policy sent it back, and waits again; so much of what it ran is lost: all of it, or what was
+    /// in no checkpoint.
     #[inline]
     fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
+
+    /// An attempt of a job is over in which writes of checkpoints and the read of an earlier one took
+    /// so much time on its processors, without those that were in vain.
+    #[inline]
+    fn checkpointed(&mut self, _now: Time, _id: JobId, _procs: Procs, _spent: Span) {}
 
     /// A job has ended for good because the machine failed under it: it got less than its due.
     #[inline]
@@ -197,6 +203,7 @@ macro_rules! events {
         $method!(limited(now: Time, id: JobId, limit: &JobLimit));
         $method!(released(now: Time, id: JobId));
         $method!(requeued(now: Time, id: JobId, procs: Procs, ran: Span));
+        $method!(checkpointed(now: Time, id: JobId, procs: Procs, spent: Span));
         $method!(lost(ended: &EndedJob<'_>));
         $method!(capacity(now: Time, foreseen: bool));
         $method!(settled(now: Time, levels: Levels));

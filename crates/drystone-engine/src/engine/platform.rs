@@ -1,5 +1,6 @@
-//! Price of suspending a job on the simulated machine.
+//! Price of suspending a job on the simulated machine, and of checkpoints.
 
+use super::checkpoint::Checkpoints;
 use crate::model::{Job, Span, Truth};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,9 @@ use serde::{Deserialize, Serialize};
 pub struct Platform {
     /// Cost of a suspension; `None` for none.
     pub suspension: Option<Transfer>,
+    /// Checkpoints of jobs, which no platform file sets; `None` for none.
+    #[serde(skip)]
+    pub checkpoints: Option<Checkpoints>,
 }
 
 /// Time to write and to read a job's memory. Processors of a job transfer theirs at the same time.

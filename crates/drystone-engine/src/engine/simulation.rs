@@ -8,6 +8,7 @@ mod machine;
 mod news;
 mod sizes;
 
+use super::checkpoint::{Checkpoints, KeptWork};
 use super::ends::EndQueue;
 use super::observer::Observer;
 use super::platform::{Platform, Transfer};
@@ -70,6 +71,10 @@ struct MachineState {
     ends: EndQueue,
     /// Processor time added by suspensions, for jobs that are here.
     overhead: BTreeMap<JobId, Span>,
+    /// Checkpoints that jobs write.
+    checkpoints: Option<Checkpoints>,
+    /// What is in checkpoints of attempts that are over, of jobs that are here.
+    kept: BTreeMap<JobId, KeptWork>,
     /// Jobs that were withdrawn while they ran and have not ended yet.
     withdrawn: BTreeSet<JobId>,
     /// Processors from which memory is still being written, and until when.
@@ -152,6 +157,8 @@ impl<S: EventSource> Simulation<S> {
                 truth: JobWindow::default(),
                 ends: EndQueue::default(),
                 overhead: BTreeMap::new(),
+                checkpoints: None,
+                kept: BTreeMap::new(),
                 withdrawn: BTreeSet::new(),
                 writing: Vec::new(),
                 starts,
@@ -167,13 +174,20 @@ impl<S: EventSource> Simulation<S> {
         simulation
     }
 
-    /// Sets the costs of suspension.
+    /// Sets the costs of suspension, and the checkpoints of jobs.
     ///
     /// # Panics
     /// A job is suspended, possibly, where [`Transfer::check`] refuses the platform's values.
     #[must_use]
     pub fn on(self, platform: &Platform) -> Simulation<S> {
-        Simulation { transfer: platform.suspension, ..self }
+        let mut simulation = Simulation { transfer: platform.suspension, ..self };
+        simulation.s.checkpoints = platform.checkpoints;
+        if platform.checkpoints.is_some() && simulation.s.shapes.is_some() {
+            // The first step finds itself in the past, and says why.
+            simulation.impossible = Some(SimulationError::SizedCheckpoints);
+            simulation.s.now = Time::MAX;
+        }
+        simulation
     }
 
     /// Drops the record of predictions over a job's life, for observers that do not ask for it:

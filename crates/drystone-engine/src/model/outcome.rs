@@ -14,8 +14,8 @@ pub struct JobOutcome {
     pub ran: Span,
     /// Number of suspensions.
     pub suspensions: u32,
-    /// Time on its processors in which memory was written or read because of suspensions, or in
-    /// which it waited for that of others.
+    /// Time on its processors in which memory was written or read because of suspensions or as a
+    /// checkpoint, or in which it waited for that of others.
     pub overhead: Span,
     /// Start for which the policy first reserved processors for it. A job that waited and then
     /// started as the head of its queue without a reservation counts as reserved at its start,
@@ -34,8 +34,11 @@ pub struct JobOutcome {
     /// Number of times that it was sent back to wait with nothing left of its progress. Its start
     /// is that of the last attempt.
     pub requeues: u32,
-    /// Run time in the attempts before the last.
+    /// Time on its processors in the attempts before the last of which nothing is left.
     pub lost: Span,
+    /// The part of [`ran`](Self::ran) and [`overhead`](Self::overhead) that attempts before the last
+    /// left in checkpoints.
+    pub earlier: Span,
     /// Time for which it was held back: not eligible, or held.
     pub held: Span,
     /// Run time before it was first heard of, where it was running or suspended then already.
@@ -48,7 +51,7 @@ impl JobOutcome {
     /// Time between its first start and its end in which it was suspended.
     #[must_use]
     pub fn suspended(&self) -> Span {
-        (self.end - self.start) - self.ran - self.overhead
+        (self.end - self.start) - (self.ran + self.overhead - self.earlier)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ruin and recreate: some jobs near one that waits are taken out and put back in another order.
 
+mod lanes;
 mod place;
 mod timeline;
 
@@ -16,7 +17,7 @@ use timeline::FreeTimeline;
 pub enum TimeLimit {
     /// So many trials, each of some orders for the same tasks: the same result wherever it runs.
     Trials(u64),
-    /// So much time: the result depends on the speed of the machine.
+    /// So much time: the result depends on the speed of the machine, and on its threads.
     Time(Duration),
 }
 
@@ -32,11 +33,14 @@ pub struct HeadroomSearch {
     pub heat: f64,
     /// Tasks that are taken out at most; few are as often as many.
     pub most: u32,
+    /// Threads at most where time is the limit, each for a part of the log; 0 for as many as the
+    /// machine has.
+    pub threads: usize,
 }
 
 impl Default for HeadroomSearch {
     fn default() -> HeadroomSearch {
-        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30 }
+        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30, threads: 0 }
     }
 }
 
@@ -92,6 +96,21 @@ pub fn search(
         return Ok(BestFound { schedule: released, cost, trials: 0, took: since.elapsed(), stopped: false });
     }
     let mut at_work = SearchAtWork::new(instance, begin, how);
+    if let TimeLimit::Time(limit) = how.limit {
+        let lanes = lanes::count_lanes(how.threads, at_work.waiting.list.len());
+        if lanes > 1 {
+            let left = limit.saturating_sub(since.elapsed());
+            let found = lanes::search_beside((instance, begin), how, (lanes, left), told);
+            let (schedule, cost) = settled(instance, begin, found.starts)?;
+            return Ok(BestFound {
+                schedule,
+                cost,
+                trials: found.trials,
+                took: since.elapsed(),
+                stopped: found.stopped,
+            });
+        }
+    }
     let mut best = (first, None);
     let (mut trials, mut kept, mut stopped) = (0, 0.0, false);
     while !at_work.waiting.list.is_empty() {
@@ -122,14 +141,20 @@ pub fn search(
         }
         trials += stride;
     }
-    let mut found = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
-    settle_instants(instance, &mut found);
-    let schedule = TaskSchedule { starts: found };
-    schedule.check(instance)?;
-    let cost = instance.cost(&schedule);
-    // Costs are summed up in another order here.
-    let (schedule, cost) = if cost < first { (schedule, cost) } else { (begin.clone(), first) };
+    let found = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
+    let (schedule, cost) = settled(instance, begin, found)?;
     Ok(BestFound { schedule, cost, trials, took: since.elapsed(), stopped })
+}
+
+/// The schedule with these starts, tasks of no run time put in their places, and its cost; that of
+/// the beginning where it is not worse.
+fn settled(instance: &Instance, begin: &TaskSchedule, mut starts: Vec<i64>) -> Result<(TaskSchedule, f64), Infeasible> {
+    settle_instants(instance, &mut starts);
+    let schedule = TaskSchedule { starts };
+    schedule.check(instance)?;
+    // Costs are summed up in another order here.
+    let (cost, first) = (instance.cost(&schedule), instance.cost(begin));
+    Ok(if cost < first { (schedule, cost) } else { (begin.clone(), first) })
 }
 
 /// All tasks at their releases, but for those that stay.
@@ -206,7 +231,16 @@ struct SearchAtWork<'a> {
     out: Vec<u32>,
     order: Vec<(f64, u32)>,
     placed: Vec<(u32, i64)>,
+    /// Part of the time in which tasks are moved.
+    span: (i64, i64),
+    /// Tasks that were moved in this round, some of them several times.
+    moved: Vec<u32>,
+    /// Cost at the beginning of the round.
+    round_cost: f64,
 }
+
+/// All of the time, with room for sums.
+const EVER: (i64, i64) = (i64::MIN / 4, i64::MAX / 4);
 
 /// The shortest and the longest window before an anchor, in seconds.
 const WINDOW: (f64, f64) = (600.0, 118_800.0);
@@ -248,6 +282,9 @@ impl<'a> SearchAtWork<'a> {
             out: Vec::new(),
             order: Vec::new(),
             placed: Vec::new(),
+            span: EVER,
+            moved: Vec::new(),
+            round_cost: instance.cost(begin),
         }
     }
 
@@ -297,10 +334,12 @@ impl<'a> SearchAtWork<'a> {
 
     /// Chooses what is taken out.
     fn take_out(&mut self, anchor: u32, from: i64, until: i64) {
-        let SearchAtWork { out, timeline, instance, .. } = self;
+        let SearchAtWork { out, timeline, instance, starts, span, .. } = self;
         out.clear();
         timeline.running(from, until, |task| {
-            if task != anchor && !instance.tasks[task as usize].fixed {
+            let (of, start) = (&instance.tasks[task as usize], starts[task as usize]);
+            let inside = start >= span.0 && start + of.run <= span.1;
+            if task != anchor && !of.fixed && inside {
                 out.push(task);
             }
         });
@@ -325,8 +364,8 @@ impl<'a> SearchAtWork<'a> {
         let first = self.out.iter().map(|task| span(task).0).min()?;
         let last = self.out.iter().map(|task| span(task).1).max()?;
         let release = self.out.iter().map(|&task| self.instance.tasks[task as usize].release).min()?;
-        let from = (first - EARLIER).max(release.min(first));
-        self.timeline.cut_out(from, last + LATER, &mut self.ruined);
+        let from = (first - EARLIER).max(release.min(first)).max(self.span.0);
+        self.timeline.cut_out(from, (last + LATER).min(self.span.1), &mut self.ruined);
         for &task in &self.out {
             let of = &self.instance.tasks[task as usize];
             let start = self.starts[task as usize];
@@ -403,6 +442,9 @@ impl<'a> SearchAtWork<'a> {
                 let of = &self.instance.tasks[task as usize];
                 self.timeline.shift(task, of, old, start);
                 self.starts[task as usize] = start;
+                if self.span != EVER {
+                    self.moved.push(task);
+                }
                 let waits = self.weights[task as usize] > 0.0 && start > of.release + of.grace;
                 self.waiting.set(task, waits);
             }

@@ -69,6 +69,34 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
     assert!(stopped.stopped && stopped.cost == instance.cost(&begin));
 }
 
+/// Searches in several parts of the time at once never meet: what they find together is feasible,
+/// and tasks that stay have stayed. How much they find depends on the machine, and nothing is asked
+/// of it.
+#[test]
+fn parts_that_are_searched_at_once_fit_together() {
+    let mut random = Random::new(6);
+    let tasks: Vec<HeadroomTask> = (0..6_000)
+        .map(|at| {
+            let task = DelayMeasure::Wait.task(at * 60, 1 + random.below(16) as u32, random.below(4_000));
+            HeadroomTask { fixed: random.below(20) == 0, ..task }
+        })
+        .collect();
+    let instance = Instance::new(CapacitySteps::less(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
+    let begin = TaskSchedule::in_order(&instance);
+    for threads in [2, 3, 7] {
+        let limit = TimeLimit::Time(std::time::Duration::from_millis(900));
+        let how = HeadroomSearch { limit, threads, ..HeadroomSearch::default() };
+        let found = search(&instance, &begin, &how, &|_| true).expect("feasible");
+        assert_eq!(found.schedule.check(&instance), Ok(()));
+        assert!(found.cost <= instance.cost(&begin));
+        for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
+            assert_eq!(found.schedule.starts[at], begin.starts[at], "{task:?}");
+        }
+        let stopped = search(&instance, &begin, &how, &|_| false).expect("feasible");
+        assert!(stopped.stopped && stopped.cost == instance.cost(&begin));
+    }
+}
+
 #[test]
 fn what_is_infeasible_is_said() {
     let tasks = vec![DelayMeasure::Wait.task(0, 3, 10); 2];

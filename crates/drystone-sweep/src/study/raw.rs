@@ -58,6 +58,7 @@ pub(super) struct RawWorkload {
     pub(super) windows: Option<Spanned<Value>>,
     pub(super) change: Option<Spanned<Value>>,
     pub(super) failures: Option<Spanned<Value>>,
+    pub(super) checkpoints: Option<Spanned<Value>>,
     pub(super) shapes: Option<FileEntry>,
     pub(super) reshape: Option<Spanned<Value>>,
     pub(super) power: Option<FileEntry>,

@@ -15,6 +15,11 @@ use drystone_whatif::ChangeList;
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
 
+/// Examples for messages.
+const FAILURES: &str = "{ mtbf = \"30d\", repair = \"6h\", node = 8, jobs = \"requeue\", shape = 1, seed = 1 }, of which only \
+                        `mtbf` must be there";
+const CHECKPOINTS: &str = "\"young\", \"daly,cost=5m\" or { interval = \"1h\", cost = \"5m\", restart = \"5m\" }";
+
 impl StudyReader<'_> {
     pub(super) fn workload(
         &self,
@@ -54,6 +59,10 @@ impl StudyReader<'_> {
             return Err(self.error(span, problem));
         }
         let mut options = self.cleaning(published.map(Published::options).unwrap_or_default(), &raw.clean)?;
+        if let Some(study) = published.filter(|_| !raw.clean.keys().any(|key| key.as_ref() == "take")) {
+            options.take = study.jobs();
+            options.same_month = study == Published::Talby1999 && raw.month.is_some();
+        }
         options.records |= raw.feedback || warm_start.is_some();
         let resources = raw.resources.as_ref().or(study.resources.as_ref());
         let on_nodes = self.on_nodes(raw.on_nodes.as_ref().or(study.on_nodes.as_ref()))?;
@@ -82,8 +91,10 @@ impl StudyReader<'_> {
             slices_at: raw.slice.as_ref().map_or(span.clone(), Spanned::span),
             windows: self.windows(raw, study)?,
             windows_at: raw.windows.as_ref().or(study.windows.as_ref()).map_or(span.clone(), Spanned::span),
-            failures: self.failures(raw.failures.as_ref())?,
+            failures: self.each(("failures", FAILURES), raw.failures.as_ref())?,
             failures_at: raw.failures.as_ref().map_or(span.clone(), Spanned::span),
+            checkpoints: self.each(("checkpoints", CHECKPOINTS), raw.checkpoints.as_ref())?,
+            checkpoints_at: raw.checkpoints.as_ref().map_or(span.clone(), Spanned::span),
             shape: self.shapes(raw, span.clone())?,
             changes: self.changes(raw.change.as_ref())?,
             changes_at: raw.change.as_ref().map_or(span.clone(), Spanned::span),

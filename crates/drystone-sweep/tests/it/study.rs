@@ -392,6 +392,39 @@ fn windows_are_parts_of_each_workload() {
     }
 }
 
+/// Checkpoints are cases of their own, beside those of failures: the interval follows the failures,
+/// and where there are none it is the one that they would choose.
+#[test]
+fn checkpoints_are_a_parameter_of_a_study() {
+    let study = |checkpoints: &str| {
+        format!(
+            "[[workload]]\ngenerate = {{ procs = 64, days = 20, load = 0.1 }}\nfailures = [\"none\", {{ mtbf = \"20d\", node = 8 }}]\n\
+             checkpoints = {checkpoints}\n[[policy]]\npolicy = \"easy\"\n"
+        )
+    };
+    let plan_of = plan(&study("[\"none\", \"young\", { interval = \"1h\", cost = 60 }]"));
+    let changes: Vec<_> = plan_of.cases.iter().map(|case| case.change.as_deref().unwrap_or("none")).collect();
+    let failures = "failures(mtbf=1728000s,repair=21600s,node=8,jobs=requeue,seed=1)";
+    let (young, hour) = ("checkpoints(young,cost=300s,restart=300s)", "checkpoints(3600s,cost=60s,restart=60s)");
+    let beside = |points: &str| format!("{failures}; {points}");
+    assert_eq!(changes, ["none", young, hour, failures, &beside(young), &beside(hour)]);
+    for at in [1, 4] {
+        let known = plan_of.cases[at].given.platform.checkpoints.expect("some").to_string();
+        assert_eq!(known, "young,cost=300s,restart=300s,mtbf=1728000s,node=8");
+    }
+    for (checkpoints, part) in [
+        ("\"soon\"", "expected an interval"),
+        ("7", "expected \"young\""),
+        ("[]", "the list is empty"),
+        ("[\"1h\", \"1h\"]", "twice"),
+        ("{ interval = \"1h\", price = 3 }", "`price=3` is not possible"),
+    ] {
+        let text = study(checkpoints);
+        let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(checkpoints).to_string();
+        assert!(problem.contains(part) && problem.contains("study.toml:4"), "{checkpoints}: {problem}");
+    }
+}
+
 /// Failures are cases of their own: the same jobs on a machine that loses nodes, as often as the
 /// mean times say, alike at every load and unlike in every window.
 #[test]
@@ -426,6 +459,7 @@ fn failures_are_a_parameter_of_a_study() {
         ("{ mtbf = \"30d\", node = 65 }", "a node of 65 processors is impossible"),
         ("[\"none\", \"none\"]", "twice"),
         ("3", "expected { mtbf"),
+        ("{ mtbf = \"1d\", shape = 20 }", "cannot have the shape 20"),
     ] {
         let text = study(failures);
         let problem = parse(&text).and_then(|study| SweepPlan::of(&study, None)).expect_err(failures).to_string();

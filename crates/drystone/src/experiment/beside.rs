@@ -26,6 +26,7 @@ enum PoolEvent {
     Limited(JobId, Box<JobLimit>),
     Released(JobId),
     Requeued(JobId, Procs, Span),
+    Checkpointed(JobId, Procs, Span),
     Lost(JobId, Box<JobOutcome>),
     Capacity(bool),
     Settled(Levels),
@@ -90,6 +91,9 @@ impl Observer for Recorder {
     }
     fn requeued(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
         self.put(now, PoolEvent::Requeued(id, procs, ran));
+    }
+    fn checkpointed(&mut self, now: Time, id: JobId, procs: Procs, spent: Span) {
+        self.put(now, PoolEvent::Checkpointed(id, procs, spent));
     }
     fn lost(&mut self, ended: &EndedJob<'_>) {
         self.put(ended.outcome.end, PoolEvent::Lost(ended.id, Box::new(ended.outcome.clone())));
@@ -198,6 +202,9 @@ fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mu
             PoolEvent::Limited(job, limit) => observer.limited(now, id(job), &limit),
             PoolEvent::Released(job) => observer.released(now, id(job)),
             PoolEvent::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
+            PoolEvent::Checkpointed(job, procs, spent) => {
+                observer.checkpointed(now, id(job), procs * pool.scale, spent)
+            }
             PoolEvent::Lost(job, outcome) => ended(job, &mut |e| observer.lost(e), &outcome),
             PoolEvent::Capacity(foreseen) => observer.capacity(now, foreseen),
             PoolEvent::Settled(levels) => {

@@ -56,6 +56,7 @@ mod arrivals;
 mod campaigns;
 mod dealing;
 mod estimates;
+mod failures;
 mod jobs;
 mod outages;
 mod params;
@@ -71,6 +72,7 @@ use estimates::EstimatePool;
 use jobs::{BATCH, INTERACTIVE, JobSource, TYPELESS, TypeClass};
 use random::{RandomStream, StreamPurpose};
 
+pub use failures::{NodeFailures, measure_failures};
 pub use outages::{Maintenance, OutageParamError, OutageParams, outages};
 pub use params::{GenerateError, Habits, Params, WorkloadLength, WorkloadModel};
 pub use presets::{deep_queue_params, default_params, default_workload, example_params};

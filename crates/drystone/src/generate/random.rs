@@ -96,6 +96,20 @@ impl RandomStream {
         -mean * libm::log(self.positive_unit())
     }
 
+    /// Weibull with this mean.
+    pub(super) fn weibull(&mut self, mean: f64, shape: f64) -> f64 {
+        let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
+        scale * libm::pow(-libm::log(self.positive_unit()), 1.0 / shape)
+    }
+
+    /// The rest of a time with a Weibull distribution that was met at any moment: a uniform share of
+    /// one that was met the likelier the longer it is.
+    pub(super) fn weibull_rest(&mut self, mean: f64, shape: f64) -> f64 {
+        let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
+        let whole = scale * libm::pow(self.gamma(1.0 + 1.0 / shape, 1.0), 1.0 / shape);
+        whole * self.unit()
+    }
+
     /// A whole number ≥ 1 with P(at least k) = k^−`tail`, none above `most`: the heavy tail of
     /// human activity.
     pub(super) fn heavy(&mut self, tail: f64, most: u32) -> u32 {
@@ -137,6 +151,18 @@ mod tests {
             let gamma = Gamma::new(shape, 1.0 / scale).expect("valid");
             assert_follows("gamma", |x| gamma.cdf(x), || s.gamma(shape, scale));
         }
+    }
+
+    /// P(rest > x) is the integral of P(X > y) from x on over the mean: for the shape 0.5 and the scale
+    /// s, with r = √(x / s), e^-r (1 + r).
+    #[test]
+    fn weibull_times_and_their_rests_follow_their_distributions() {
+        let mut s = RandomStream::new(9, StreamPurpose::Outages, 0);
+        let scale = 3.0 / statrs::function::gamma::gamma(1.0 + 1.0 / 0.7);
+        assert_follows("weibull", |x| 1.0 - (-(x / scale).powf(0.7)).exp(), || s.weibull(3.0, 0.7));
+        let root = |x: f64| (x / 1.5).sqrt();
+        assert_follows("rest", |x| 1.0 - (-root(x)).exp() * (1.0 + root(x)), || s.weibull_rest(3.0, 0.5));
+        assert_follows("exponential", |x| 1.0 - (-x / 3.0).exp(), || s.weibull_rest(3.0, 1.0));
     }
 
     #[test]

@@ -260,6 +260,12 @@ catalogue! {
         /// Standard deviation of |start − first reservation| of jobs that waited with one.
         ReservationErrorDeviation "reservation_error_deviation", None, "deviation of reservation errors", Seconds, Less,
             &[MetricNeeds::Predictability], predicted!(difference.deviation);
+        /// Mean estimate of jobs that waited with a reservation.
+        ReservedEstimate "reserved_estimate_mean", None, "mean estimate of jobs that waited with a reservation", Seconds, Less,
+            &[MetricNeeds::Predictability], predicted!(reserved_estimate.mean);
+        /// Mean number of processors of jobs that waited with a reservation.
+        ReservedProcs "reserved_procs_mean", None, "mean processors of jobs that waited with a reservation", Count, Less,
+            &[MetricNeeds::Predictability], predicted!(reserved_procs.mean);
         /// Share of jobs that waited with a reservation and started after it.
         DelayRate "delay_rate", Some("delay_rate"), "jobs that started after their reservation", Share, Less,
             &[MetricNeeds::Predictability], predicted!(delay_rate);
@@ -304,6 +310,12 @@ catalogue! {
         /// Processor-seconds that jobs had run when they were hit.
         WorkLost "work_lost", Some("work_lost"), "processor-seconds lost", Count, Less, &[MetricNeeds::Disruptions],
             disrupted!(work_lost);
+        /// Processor-seconds that checkpoints took.
+        CheckpointWork "checkpoint_work", Some("checkpoint_work"), "processor-seconds for checkpoints", Count, Less,
+            &[MetricNeeds::Disruptions], disrupted!(checkpoint_work);
+        /// Share of the processor-seconds of jobs that were lost or went into checkpoints.
+        Waste "waste", Some("waste"), "work lost or for checkpoints", Share, Less, &[MetricNeeds::Disruptions],
+            |found| found.report.disruptions.as_ref()?.waste(found.report.machine.work);
         /// Jobs that started after the start promised to them, for reasons that came after the
         /// promise and that no policy could know.
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,

@@ -452,6 +452,12 @@ impl Observer for Collector {
         }
     }
 
+    fn checkpointed(&mut self, _now: Time, _id: JobId, procs: Procs, spent: Span) {
+        if let Some(disruptions) = &mut self.disruptions {
+            disruptions.checkpointed(procs, spent);
+        }
+    }
+
     fn lost(&mut self, ended: &EndedJob<'_>) {
         let ended = &EndedJob { id: self.whole(ended.id), ..*ended };
         self.machine.forget(ended.id);

@@ -23,6 +23,10 @@ pub struct Disruptions {
     pub lost: u64,
     /// Processor-seconds that jobs had run when they were hit: for nothing.
     pub work_lost: f64,
+    /// Processor-seconds that checkpoints took: complete writes, and reads after which more was
+    /// written or the job ended.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub checkpoint_work: f64,
     /// Jobs that count and were held back for some time: not eligible, or held.
     pub held: u64,
     /// Waits of the jobs that count without the time in which they were held back.
@@ -34,6 +38,20 @@ pub struct Disruptions {
     pub left: u64,
 }
 
+impl Disruptions {
+    /// Share of the processor-seconds of jobs that were lost or went into checkpoints, where the
+    /// jobs that ended did so much work.
+    #[must_use]
+    pub fn waste(&self, work: f64) -> Option<f64> {
+        let vain = self.work_lost + self.checkpoint_work;
+        (vain + work > 0.0).then(|| vain / (vain + work))
+    }
+}
+
+fn is_nothing(work: &f64) -> bool {
+    *work == 0.0
+}
+
 /// Adds up [`Disruptions`].
 #[derive(Clone, Debug)]
 pub(super) struct DisruptionMeter {
@@ -41,6 +59,7 @@ pub(super) struct DisruptionMeter {
     requeued: BTreeSet<JobId>,
     lost: u64,
     work_lost: f64,
+    checkpoint_work: f64,
     held: u64,
     waits: Distribution,
     found: u64,
@@ -53,6 +72,7 @@ impl DisruptionMeter {
             requeued: BTreeSet::new(),
             lost: 0,
             work_lost: 0.0,
+            checkpoint_work: 0.0,
             held: 0,
             waits: Distribution::new(percentiles),
             found: 0,
@@ -63,6 +83,10 @@ impl DisruptionMeter {
         self.hits += 1;
         self.requeued.insert(id);
         self.work_lost += f64::from(procs) * ran.as_f64();
+    }
+
+    pub(super) fn checkpointed(&mut self, procs: Procs, spent: Span) {
+        self.checkpoint_work += f64::from(procs) * spent.as_f64();
     }
 
     pub(super) fn lost(&mut self, ended: &EndedJob<'_>) {
@@ -90,6 +114,7 @@ impl DisruptionMeter {
             requeued: self.requeued.len() as u64,
             lost: self.lost,
             work_lost: self.work_lost,
+            checkpoint_work: self.checkpoint_work,
             held: self.held,
             eligible_wait: self.waits.finish(),
             found: self.found,

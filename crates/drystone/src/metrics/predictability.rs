@@ -14,6 +14,12 @@ pub struct Predictability {
     pub reservation_rate: Option<f64>,
     /// |start − first reservation| over these jobs.
     pub difference: Summary,
+    /// Estimates of the jobs that waited with a reservation.
+    #[serde(default)]
+    pub reserved_estimate: Summary,
+    /// Their processors.
+    #[serde(default)]
+    pub reserved_procs: Summary,
     /// Share of jobs that waited, had a reservation and started after it; `None` without jobs.
     pub delay_rate: Option<f64>,
     /// start − first reservation over these delayed jobs.
@@ -41,6 +47,8 @@ pub(super) struct PromiseCollector {
     under_predicted: u64,
     learned: u64,
     difference: Distribution,
+    reserved_estimate: Distribution,
+    reserved_procs: Distribution,
     delay: Distribution,
     corrections: Distribution,
     accuracy: Distribution,
@@ -56,6 +64,8 @@ impl PromiseCollector {
             under_predicted: 0,
             learned: 0,
             difference: distribution(),
+            reserved_estimate: distribution(),
+            reserved_procs: distribution(),
             delay: distribution(),
             corrections: distribution(),
             accuracy: distribution(),
@@ -73,6 +83,8 @@ impl PromiseCollector {
             // In floats: a reservation may lie anywhere, even at the end of time.
             let late = outcome.start.0 as f64 - reserved.0 as f64;
             self.difference.push(late.abs());
+            self.reserved_estimate.push(ended.job.estimate.as_f64());
+            self.reserved_procs.push(f64::from(ended.job.procs));
             if late > 0.0 {
                 self.delay.push(late);
             }
@@ -95,6 +107,8 @@ impl PromiseCollector {
             prediction_rate: rate(self.learned),
             under_predicted_rate: rate(self.under_predicted),
             difference: self.difference.finish(),
+            reserved_estimate: self.reserved_estimate.finish(),
+            reserved_procs: self.reserved_procs.finish(),
             delay: self.delay.finish(),
             corrections: self.corrections.finish(),
             accuracy: accuracies(self.accuracy, self.ran),

@@ -234,6 +234,7 @@ fn goals() -> impl Strategy<Value = (GoalSettings, NaiveGoal)> {
                 version,
                 differences,
                 measures: measures.iter().map(|&m| MEASURES[m].0).collect(),
+                weights: Vec::new(),
             };
             let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
             let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
@@ -381,7 +382,7 @@ proptest! {
     ) {
         prop_assume!(x != y);
         let (version, model) = [(Version::A, ObjectiveModel::Lexical), (Version::B, ObjectiveModel::Tradeoff), (Version::C, ObjectiveModel::Tradeoff)][model];
-        let objective = GoalObjective { model, version, measures: vec![MEASURES[x].0, MEASURES[y].0], differences: Differences::Strict };
+        let objective = GoalObjective { model, version, measures: vec![MEASURES[x].0, MEASURES[y].0], weights: Vec::new(), differences: Differences::Strict };
         prop_assert!(objective.is_unique());
         let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
         let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };

@@ -1,14 +1,15 @@
 //! Drystone on machines that lose processors against the naive definition, start by start, on
-//! random jobs and outages.
+//! random jobs and outages, with and without checkpoints.
 
-use drystone::engine::{Happenings, Observer, Simulation, SimulationError};
+use drystone::engine::{CheckpointRule, Checkpoints, Happenings, Observer, Platform, Simulation, SimulationError};
 use drystone::model::{
-    EndedJob, Job, LogStatus, Machine, Outage, OutageHit, Outages, ProcSet, Provenance, Span, Time, Truth, Which,
-    Workload,
+    EndedJob, Job, JobId, LogStatus, Machine, Outage, OutageHit, Outages, ProcSet, Procs, Provenance, Span, Time,
+    Truth, Which, Workload,
 };
 use drystone::policy::PolicySpec;
+use drystone_reference::checkpoints::NaiveCheckpoints;
 use drystone_reference::jobs_of;
-use drystone_reference::outages::{self, NaiveOutcome, NaiveRule, OutageIn};
+use drystone_reference::outages::{self, NaiveOutcome, NaiveRule, NaiveWaste, OutageIn};
 use proptest::prelude::*;
 
 const PROCS: u32 = 8;
@@ -82,46 +83,82 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
 }
 
 #[derive(Default)]
-struct Seen(Vec<Option<NaiveOutcome>>);
+struct Seen {
+    outcomes: Vec<Option<NaiveOutcome>>,
+    waste: NaiveWaste,
+}
 
 impl Seen {
     fn put(&mut self, ended: &EndedJob<'_>, lost: bool) {
         let at = ended.id.index();
-        self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = Some(NaiveOutcome { start: ended.outcome.start.0, end: ended.outcome.end.0, lost });
+        self.outcomes.resize(self.outcomes.len().max(at + 1), None);
+        self.outcomes[at] = Some(NaiveOutcome { start: ended.outcome.start.0, end: ended.outcome.end.0, lost });
     }
 }
 
 impl Observer for Seen {
     fn ended(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, false);
+        let outcome = ended.outcome;
+        assert_eq!(outcome.ran, ended.truth.run);
+        assert_eq!(outcome.suspended(), Span::ZERO, "no job is suspended");
+    }
+    fn requeued(&mut self, _: Time, _: JobId, procs: Procs, lost: Span) {
+        self.waste.lost += i64::from(procs) * lost.0;
+    }
+    fn checkpointed(&mut self, _: Time, _: JobId, procs: Procs, spent: Span) {
+        self.waste.checkpoints += i64::from(procs) * spent.0;
     }
     fn lost(&mut self, ended: &EndedJob<'_>) {
         self.put(ended, true);
+        self.waste.lost += i64::from(ended.job.procs) * ended.outcome.ran.0;
     }
 }
 
-fn seen(policy: &str, workload: &Workload, outages: &Outages) -> Result<Vec<Option<NaiveOutcome>>, SimulationError> {
+fn seen(
+    policy: &str,
+    workload: &Workload,
+    outages: &Outages,
+    saving: Option<NaiveCheckpoints>,
+) -> Result<Seen, SimulationError> {
     let spec: PolicySpec = policy.parse().expect(policy);
     let mut seen = Seen::default();
     let source = Happenings::new(workload, outages, false);
-    Simulation::new(workload.machine(), spec.scheduler(), source).run(&mut seen)?;
-    seen.0.resize(workload.len(), None);
-    Ok(seen.0)
+    let checkpoints = saving.map(|saving| Checkpoints {
+        rule: CheckpointRule::Every(Span(saving.interval)),
+        cost: Span(saving.cost),
+        restart: Span(saving.restart),
+        mtbf: None,
+        node: None,
+    });
+    let platform = Platform { checkpoints, ..Platform::default() };
+    Simulation::new(workload.machine(), spec.scheduler(), source).on(&platform).run(&mut seen)?;
+    seen.outcomes.resize(workload.len(), None);
+    Ok(seen)
 }
 
 fn compare(policy: &str, rule: NaiveRule, workload: &Workload, lost: &[Lost]) {
+    compare_saving(policy, rule, workload, lost, None);
+}
+
+fn compare_saving(policy: &str, rule: NaiveRule, workload: &Workload, lost: &[Lost], saving: Option<NaiveCheckpoints>) {
     let (outages, naive) = possible(lost);
     let jobs = jobs_of(workload);
-    let ours = seen(policy, workload, &outages).unwrap_or_else(|e| panic!("{policy}: {e}\n{jobs:?}\n{naive:?}"));
-    let theirs = outages::run(rule, &jobs, i64::from(PROCS), &naive);
+    let ours =
+        seen(policy, workload, &outages, saving).unwrap_or_else(|e| panic!("{policy}: {e}\n{jobs:?}\n{naive:?}"));
+    let (theirs, waste) = outages::run_saving(rule, &jobs, i64::from(PROCS), &naive, saving);
+    let (ours, our_waste) = (ours.outcomes, ours.waste);
     let first = (0..jobs.len()).filter(|&j| ours[j] != theirs[j]).min_by_key(|&j| theirs[j].map(|out| out.start));
     if let Some(j) = first {
         let shown: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
         let shown_outages: String = naive.iter().map(|outage| format!("\n{outage:?}")).collect();
         let both: String = ours.iter().zip(&theirs).map(|(ours, theirs)| format!("\n{ours:?} {theirs:?}")).collect();
-        panic!("{policy}: job {j}: ours {:?}, by definition {:?}{shown}{shown_outages}{both}", ours[j], theirs[j]);
+        panic!(
+            "{policy}, {saving:?}: job {j}: ours {:?}, by definition {:?}{shown}{shown_outages}{both}",
+            ours[j], theirs[j]
+        );
     }
+    assert_eq!(our_waste, waste, "{policy}, {saving:?}: {jobs:?} {naive:?}");
 }
 
 proptest! {
@@ -132,6 +169,21 @@ proptest! {
         let workload = workload(&rows, false);
         for (policy, rule) in [("fcfs", NaiveRule::Fcfs), ("greedy", NaiveRule::Greedy), ("easy", NaiveRule::Easy)] {
             compare(policy, rule, &workload, &lost);
+        }
+    }
+
+    #[test]
+    fn jobs_that_write_checkpoints(
+        rows in rows(), lost in lost(), interval in 1i64..80, cost in 0i64..12, restart in 0.0..1.0f64,
+    ) {
+        let workload = workload(&rows, false);
+        let restart = (restart * (interval + cost) as f64) as i64;
+        let saving = Some(NaiveCheckpoints { interval, cost, restart });
+        for (policy, rule) in [
+            ("fcfs", NaiveRule::Fcfs), ("greedy", NaiveRule::Greedy), ("easy", NaiveRule::Easy),
+            ("conservative", NaiveRule::Conservative),
+        ] {
+            compare_saving(policy, rule, &workload, &lost, saving);
         }
     }
 

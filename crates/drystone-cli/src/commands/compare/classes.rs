@@ -2,8 +2,9 @@
 
 use super::result::CompareResult;
 use super::simulate::FinishedPolicies;
+use crate::output::columns::study_slowdown;
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::{NONE, count, fixed_or, minutes, percent};
+use crate::output::number::{NONE, count, fixed_or, hours, minutes, percent};
 use drystone::metrics::measures::slowdown_ratio;
 use drystone::metrics::{Categorised, Measure, SlowdownRatios, Summary};
 
@@ -18,6 +19,17 @@ const USUAL: [OfCategory; 2] = [
     (Measure::Wait, "mean wait, min", |s| s.mean, 60.0),
     (Measure::BoundedSlowdown, "mean bounded slowdown", |s| s.mean, 1.0),
 ];
+
+/// The same with the slowdown of a published study, where one is followed.
+fn usual(result: &CompareResult) -> [OfCategory; 2] {
+    match study_slowdown(result.study()).1 {
+        Measure::Slowdown => [USUAL[0], (Measure::Slowdown, "mean slowdown", |s| s.mean, 1.0)],
+        Measure::BoundedSlowdownChiang => {
+            [USUAL[0], (Measure::BoundedSlowdownChiang, "mean slowdown bounded at 60 s", |s| s.mean, 1.0)]
+        }
+        _ => USUAL,
+    }
+}
 /// Measures that `--details` adds.
 const MORE: [OfCategory; 4] = [
     (Measure::Response, "mean response, min", |s| s.mean, 60.0),
@@ -109,6 +121,8 @@ pub(super) fn delays(result: &CompareResult, document: &mut Document) {
         "error, min",
         "deviation",
         "error over all jobs, min",
+        "their mean estimate, h",
+        "their mean processors",
         "delayed jobs",
         "delay, min",
         "median",
@@ -122,6 +136,8 @@ pub(super) fn delays(result: &CompareResult, document: &mut Document) {
             minutes(p.difference.mean).into(),
             minutes(p.difference.deviation).into(),
             minutes(p.reservation_rate.zip(p.difference.mean).map(|(rate, mean)| rate * mean)).into(),
+            hours(p.reserved_estimate.mean).into(),
+            fixed_or(p.reserved_procs.mean, 1).into(),
             percent(p.delay_rate, 2).into(),
             minutes(p.delay.mean).into(),
             minutes(p.delay.median).into(),
@@ -137,7 +153,7 @@ pub(super) fn categories(result: &CompareResult, document: &mut Document) {
     for (at, categorised) in first.report.categories.iter().enumerate() {
         let all: Vec<&Categorised> = result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
         let more = if result.whole { &MORE[..] } else { &[] };
-        for measure in USUAL.iter().chain(more) {
+        for measure in usual(result).iter().chain(more) {
             document.heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
             let mut table = DocumentTable::new(["category", "jobs"].into_iter().chain(names));

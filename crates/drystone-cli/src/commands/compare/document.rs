@@ -3,7 +3,7 @@
 use super::classes;
 use super::result::{CompareResult, FigureSection};
 use crate::commands::headroom::result::remark;
-use crate::output::columns::{self, OVERVIEW, TextColumn};
+use crate::output::columns::{self, TextColumn};
 use crate::output::document::{Document, DocumentTable, TableValue, Tone};
 use crate::output::number::{NONE, exact_percent, percent, speed};
 use crate::output::{excess, report};
@@ -162,7 +162,8 @@ fn speeds(result: &CompareResult) -> DocumentTable {
 /// The figures of every policy, the best of each column set off.
 fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
     let timed = result.results.iter().any(|r| r.timing.is_some());
-    let (mut heads, beside) = columns::heads(&["policy"], &OVERVIEW);
+    let overview = columns::overview(result.study());
+    let (mut heads, beside) = columns::heads(&["policy"], &overview);
     heads.push("period utilisation");
     if result.headroom.is_some() {
         heads.extend(["found saves", "at most"]);
@@ -173,7 +174,7 @@ fn figures(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
     let mut table = DocumentTable::new(heads).beside(&beside);
     for one in shown {
         let mut row: Vec<TableValue> = vec![one.name().into()];
-        row.extend(OVERVIEW.iter().map(|column| figure(shown, one, column)));
+        row.extend(overview.iter().map(|column| figure(shown, one, column)));
         row.push(percent(Metric::Utilisation.of(&one.report), 1).into());
         if let Some(bracket) = &result.headroom {
             row.extend(bracket.columns(&one.policy.text).map(TableValue::from));

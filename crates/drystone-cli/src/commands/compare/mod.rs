@@ -295,6 +295,11 @@ fn check(args: &CompareArgs) -> Result<(), CommandFailure> {
             of the log";
         return Err(CommandFailure::usage(problem));
     }
+    if args.headroom.is_some() && common.failure.checkpoints.is_some() {
+        let problem = "--headroom does not go with --checkpoints: its floor and its search know jobs that run without a break, \
+            and no work that is done again";
+        return Err(CommandFailure::usage(problem));
+    }
     let written = [("--audit", common.log.audit.as_deref()), ("--report", common.report.as_deref())];
     file::distinct(&input::read_by(common), &written)
 }
@@ -328,6 +333,7 @@ fn read_files(
         (files.platform, experiment.platform) = (platform, Some(meta));
     }
     files.outages = input.outages(&common.real, experiment)?;
+    files.fail(&common.failure, workload, experiment)?;
     common.real.heard_by(specs, &files.outages, workload)?;
     Ok(files)
 }

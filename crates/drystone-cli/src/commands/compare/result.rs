@@ -78,6 +78,11 @@ pub(super) struct CompareResult {
 }
 
 impl CompareResult {
+    /// The published study that is followed, if there is one.
+    pub(super) fn study(&self) -> Option<&str> {
+        self.experiment.study.as_ref().map(|study| study.name.as_str())
+    }
+
     /// The ratios of slowdowns of a policy; `None` for the baseline.
     pub(super) fn ratios_of(&self, policy: &str) -> Option<&SlowdownRatios> {
         self.ratios.iter().find(|(name, _)| name == policy).map(|(_, ratios)| ratios)

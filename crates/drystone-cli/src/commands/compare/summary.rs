@@ -155,12 +155,21 @@ impl SheetParts<'_> {
             let pairs = &self.workload.settings.0;
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
         };
-        let ExperimentMeta { outages, feedback, .. } = &self.experiment;
+        let ExperimentMeta { outages, failures, checkpoints, feedback, .. } = &self.experiment;
         let mut assumed = vec![self.machine.clone().unwrap_or_else(|| {
-            let lacks = if outages.is_some() { "partitions" } else { "partitions, outages" };
+            let lacks = if outages.is_some() || failures.is_some() { "partitions" } else { "partitions, outages" };
             let procs = plural(u64::from(self.workload.procs), "equal processor");
             format!("One pool of {procs}: no nodes, memory, {lacks} or limits of users.")
         })];
+        if let Some(failures) = failures {
+            assumed.push(format!("Nodes fail at random, alike under every policy: {failures}."));
+        }
+        if let Some(checkpoints) = checkpoints {
+            assumed.push(format!(
+                "Jobs write checkpoints and go on from the last: {checkpoints}. Limits have room for the writes; a wait counts \
+                 whatever is not the job's own work, writes and lost work as well."
+            ));
+        }
         if let Some(outages) = outages {
             assumed.push(format!("Processors are out as {} says, whatever the policy does.", outages.file));
         }

@@ -3,7 +3,7 @@
 mod page;
 mod scores;
 
-use crate::args::ForeseeArgs;
+use crate::args::{FailureArgs, ForeseeArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::interrupt;
@@ -51,8 +51,13 @@ pub(crate) fn scores(
     let spec = input.policy(&input::in_study(&args.policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
-    let PolicyFiles { priorities, outages, .. } =
-        PolicyFiles::read((args.priorities.as_deref(), None), &args.real, &spec, input, &mut experiment)?;
+    let PolicyFiles { priorities, outages, .. } = PolicyFiles::read(
+        (args.priorities.as_deref(), None),
+        (&args.real, &FailureArgs::default()),
+        &spec,
+        input,
+        &mut experiment,
+    )?;
     let (at_work, jobs) = (spec.clone(), workload.clone());
     let new = move || scheduler(&at_work, priorities.as_ref(), &jobs).unwrap_or_else(|_| at_work.scheduler());
     let mut methods = if args.method.is_empty() { AnswerMethod::ALL.to_vec() } else { args.method.clone() };

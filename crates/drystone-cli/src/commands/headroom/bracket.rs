@@ -226,7 +226,7 @@ fn searched(
         }
         !how.stop.load(Ordering::Relaxed)
     };
-    let search_for = HeadroomSearch { limit, seed: how.seed, ..HeadroomSearch::default() };
+    let search_for = HeadroomSearch { limit, seed: how.seed, threads: how.threads, ..HeadroomSearch::default() };
     search(&case.instance, begin, &search_for, &told).map_err(CommandFailure::because)
 }
 
@@ -270,15 +270,24 @@ fn prices_hash(certificate: &Certificate) -> String {
 pub(crate) fn figure(measure: DelayMeasure, value: f64) -> String {
     match measure {
         DelayMeasure::BoundedSlowdown => fixed(value, 2),
-        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed(value / 60.0, 1),
+        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed(value / 60.0, minute_decimals(value)),
     }
+}
+
+/// Decimals of minutes: waits of seconds would all be 0.0.
+fn minute_decimals(seconds: f64) -> usize {
+    if seconds > 0.0 && seconds < 60.0 { 3 } else { 1 }
 }
 
 /// Formats a floor, rounded down.
 pub(crate) fn figure_below(measure: DelayMeasure, value: f64) -> String {
     match measure {
         DelayMeasure::BoundedSlowdown => fixed((value * 1_000.0).floor() / 1_000.0, 3),
-        DelayMeasure::Wait | DelayMeasure::AreaWait => fixed((value / 6.0).floor() / 10.0, 1),
+        DelayMeasure::Wait | DelayMeasure::AreaWait => {
+            let decimals = minute_decimals(value);
+            let parts = 10_f64.powi(decimals as i32);
+            fixed((value * parts / 60.0).floor() / parts, decimals)
+        }
     }
 }
 

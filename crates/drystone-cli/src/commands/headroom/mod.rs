@@ -7,7 +7,7 @@ pub(crate) mod result;
 use self::bracket::{BracketSchedule, Seek, Sought, seek};
 use self::files::HeadroomFiles;
 use self::result::{BracketNeighbours, HeadroomResult};
-use crate::args::{Grid, HeadroomArgs};
+use crate::args::{FailureArgs, Grid, HeadroomArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input::{self, PolicyFiles, WorkloadInput};
 use crate::interrupt;
@@ -187,7 +187,8 @@ fn simulated(
     input.fits(specs.iter().map(|(spec, _)| spec))?;
     let mut outages = Outages::default();
     for (spec, _) in &specs {
-        outages = PolicyFiles::read((None, None), &args.real, spec, input, experiment)?.outages;
+        outages =
+            PolicyFiles::read((None, None), (&args.real, &FailureArgs::default()), spec, input, experiment)?.outages;
     }
     let selection = args.trim.unwrap_or_else(|| experiment::selection(study));
     let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));

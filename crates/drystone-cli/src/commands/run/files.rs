@@ -11,6 +11,8 @@ use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
 use crate::output::{Printable, ReportFile, message, plots};
 use drystone::engine::{Notes, Segments};
 use drystone::metrics::{JobRow, weekly};
+use drystone::policy::Priorities;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Every file that was asked for, opened before the work begins: what cannot be written is said at
@@ -23,6 +25,7 @@ pub(super) struct RunFiles<'a> {
     trace: Option<CsvWithOrigin>,
     weeks: Option<CsvWithOrigin>,
     segments: Option<CsvWithOrigin>,
+    charges: Option<CsvWithOrigin>,
     /// The option whose file is the standard output.
     pub(super) on_stdout: Option<&'static str>,
 }
@@ -33,6 +36,7 @@ pub(super) struct FileObservers<'a> {
     pub(super) rows: Option<&'a [JobRow]>,
     pub(super) notes: &'a Notes,
     pub(super) segments: Option<&'a Segments>,
+    pub(super) priorities: Option<&'a Priorities>,
 }
 
 impl<'a> RunFiles<'a> {
@@ -44,6 +48,7 @@ impl<'a> RunFiles<'a> {
             ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
             ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(beside::beside)),
             ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(beside::beside)),
+            ("--charges", args.charges.as_deref(), args.charges.as_deref().and_then(beside::beside)),
             ("--audit", common.log.audit.as_deref(), None),
             ("--report", common.report.as_deref(), None),
         ];
@@ -58,6 +63,7 @@ impl<'a> RunFiles<'a> {
             trace: args.trace.as_deref().map(CsvWithOrigin::open).transpose()?,
             weeks: args.weeks.as_deref().map(CsvWithOrigin::open).transpose()?,
             segments: args.segments.as_deref().map(CsvWithOrigin::open).transpose()?,
+            charges: args.charges.as_deref().map(CsvWithOrigin::open).transpose()?,
             on_stdout: named.iter().find(|(_, path, _)| *path == Some(Path::new("-"))).map(|(option, ..)| *option),
         })
     }
@@ -69,7 +75,7 @@ impl<'a> RunFiles<'a> {
 
     /// Returns whether a file needs a row per job.
     pub(super) fn need_rows(&self) -> bool {
-        self.schedule.is_some() || self.weeks.is_some()
+        self.schedule.is_some() || self.weeks.is_some() || self.charges.is_some()
     }
 
     /// Returns whether a file needs every segment.
@@ -94,6 +100,9 @@ impl<'a> RunFiles<'a> {
         if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
             files.extend(file.write(&weeks_csv(rows)?, &determined("drystone/weeks/1"))?);
         }
+        if let (Some(file), Some(rows)) = (self.charges, seen.rows) {
+            files.extend(file.write(&charges_csv(rows, seen)?, &determined("drystone/charges/1"))?);
+        }
         if let Some(file) = self.trace {
             let (policy, notes) = (&result.policy.text, seen.notes);
             if notes.list.is_empty() {
@@ -117,6 +126,42 @@ impl<'a> RunFiles<'a> {
         }
         file::publish(files)
     }
+}
+
+/// What a user has used and is charged.
+#[derive(Default)]
+struct UserAccount {
+    jobs: u64,
+    hours: f64,
+    charged: f64,
+    wait: f64,
+}
+
+/// Formats the ledger of the users, by number.
+fn charges_csv(jobs: &[JobRow], seen: &FileObservers<'_>) -> Result<Vec<u8>, CommandFailure> {
+    let workload = &seen.input.workload;
+    let priorities = seen.priorities.cloned().unwrap_or_default().placed(workload);
+    let mut accounts: BTreeMap<i32, UserAccount> = BTreeMap::new();
+    for job in jobs {
+        let hours = f64::from(job.procs) * job.ran.as_f64() / 3_600.0;
+        let given = priorities.importance(job.id, workload.job(job.id)).user;
+        let account = accounts.entry(job.user).or_default();
+        account.jobs += 1;
+        account.hours += hours;
+        account.charged += hours * (1.0 + given);
+        account.wait += job.wait().as_f64();
+    }
+    let mut rows = FlatRows::default();
+    for (user, account) in accounts {
+        let mut row = FlatRow::default();
+        row.number("user", Some(f64::from(user)));
+        row.number("jobs", Some(account.jobs as f64));
+        row.number("processor_hours", Some(account.hours));
+        row.number("charged_hours", Some(account.charged));
+        row.number("wait_mean", Some(account.wait / account.jobs as f64));
+        rows.push(row);
+    }
+    rows.csv()
 }
 
 /// Formats the results of each class of run times week by week.

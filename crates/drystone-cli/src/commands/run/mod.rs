@@ -21,6 +21,7 @@ use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
 use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort, SizeReport};
 use drystone::model::Span;
+use drystone::policy::Priorities;
 use drystone_report::{PoolResult, Timing, Watcher};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -80,13 +81,20 @@ pub(crate) struct RunOutcome {
     pub(crate) rows: Option<Vec<JobRow>>,
     notes: Notes,
     segments: Option<Segments>,
+    priorities: Option<Priorities>,
     timing: Timing,
 }
 
 impl RunOutcome {
     /// For the files that show it.
     fn seen<'a>(&'a self, input: &'a WorkloadInput) -> FileObservers<'a> {
-        FileObservers { input, rows: self.rows.as_deref(), notes: &self.notes, segments: self.segments.as_ref() }
+        FileObservers {
+            input,
+            rows: self.rows.as_deref(),
+            notes: &self.notes,
+            segments: self.segments.as_ref(),
+            priorities: self.priorities.as_ref(),
+        }
     }
 
     /// Writes the schedule, as its ending says.
@@ -117,7 +125,7 @@ pub(crate) fn ran(
     input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let PolicyFiles { priorities, platform, outages } =
-        PolicyFiles::read(files_given, &common.real, &spec, input, &mut experiment)?;
+        PolicyFiles::read(files_given, (&common.real, &common.failure), &spec, input, &mut experiment)?;
     let beyond = input.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
     if args.stalls && beyond {
         return Err(CommandFailure::usage(
@@ -181,7 +189,7 @@ pub(crate) fn ran(
         timing: common.timing.then_some(timing),
         whole: common.details,
     };
-    Ok(Some(RunOutcome { result, rows, notes, segments, timing }))
+    Ok(Some(RunOutcome { result, rows, notes, segments, priorities, timing }))
 }
 
 /// Observers of a run besides its metrics.

@@ -16,6 +16,7 @@ pub(super) fn outages(args: &OutagesArgs) -> CommandOutcome {
         node: args.node,
         unavailable: args.unavailable,
         repair: args.repair,
+        shape: args.shape,
         hit: match args.hit {
             HitArg::Requeue => OutageHit::Requeue,
             HitArg::Lose => OutageHit::Lose,

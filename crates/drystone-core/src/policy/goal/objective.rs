@@ -56,6 +56,8 @@ pub struct GoalObjective {
     pub model: ObjectiveModel,
     /// The measures; the first leads where the model is lexical.
     pub measures: Vec<GoalMeasure>,
+    /// Weights of their changes in a trade-off; empty where all are equal.
+    pub weights: Vec<u32>,
     /// Reference of the trade-off.
     pub version: Version,
     /// Differences that count.
@@ -66,7 +68,7 @@ impl GoalObjective {
     /// Values of a parameter that is an objective.
     pub(super) const TAKES: Takes = Takes::Form(&ValueForm {
         name: "objective",
-        shape: "tradeoff(M:M...)|lexical(M>M...), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|areaW(gpus)|areaW(mem)|areaW(share)|unused|late(24h)|\
+        shape: "tradeoff(M:M...)|tradeoff(3*M:M...)|lexical(M>M...)|minimise(wait|slowdown|longest,wait<50h)|maximise(utilisation|fairness,wait<50h), M: maxW|Tw|Tw(50h)|maxTw|avgW|avgX|areaW|areaW(gpus)|areaW(mem)|areaW(share)|unused|late(24h)|\
                 fair(7d)|special(user=1)|special(group=1)|special(queue=1)",
         samples: &[
             "tradeoff(Tw:avgX)",
@@ -77,6 +79,9 @@ impl GoalObjective {
             "tradeoff(maxTw:avgX)",
             "lexical(maxTw(1h)>avgW)",
             "tradeoff(areaW(share):Tw)",
+            "tradeoff(3*Tw:avgX)",
+            "minimise(slowdown,wait<50h)",
+            "maximise(utilisation)",
         ],
         check: |text| GoalObjective::parse(text).is_ok(),
     });
@@ -87,6 +92,7 @@ impl Default for GoalObjective {
         GoalObjective {
             model: ObjectiveModel::Tradeoff,
             measures: vec![GoalMeasure::Excess(None), GoalMeasure::Slowdown],
+            weights: Vec::new(),
             version: Version::A,
             differences: Differences::Relaxed,
         }
@@ -100,7 +106,11 @@ impl fmt::Display for GoalObjective {
             ObjectiveModel::Lexical => ("lexical", ">"),
             ObjectiveModel::Tradeoff => ("tradeoff", ":"),
         };
-        let measures: Vec<_> = self.measures.iter().map(ToString::to_string).collect();
+        let weighted = |(at, measure): (usize, &GoalMeasure)| match self.weights.get(at) {
+            None | Some(1) => measure.to_string(),
+            Some(weight) => format!("{weight}*{measure}"),
+        };
+        let measures: Vec<_> = self.measures.iter().enumerate().map(weighted).collect();
         write!(f, "{name}({})", measures.join(between))
     }
 }
@@ -112,13 +122,17 @@ impl GoalObjective {
     }
 
     /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of
-    /// measures from 1 to 8.
+    /// measures from 1 to 8, those of a trade-off with weights, `tradeoff(3*Tw:avgX)`; or a goal in
+    /// words, for which measures are chosen: `minimise(slowdown,wait<50h)` is `lexical(Tw(50h)>avgX)`.
     ///
     /// # Errors
     /// The mistake and its correction.
     pub fn parse(text: &str) -> Result<GoalObjective, String> {
         let fail = |problem: String| format!("{problem}; write e.g. tradeoff(Tw:avgX) or lexical(Tw>avgX)");
         let call = NamedCall::parse(text).map_err(|e| fail(e.problem))?;
+        if let "minimise" | "minimize" | "maximise" | "maximize" = call.name.as_str() {
+            return GoalObjective::read_goal(&call);
+        }
         let (model, between) = match call.name.as_str() {
             "lexical" => (ObjectiveModel::Lexical, '>'),
             "tradeoff" => (ObjectiveModel::Tradeoff, ':'),
@@ -127,7 +141,21 @@ impl GoalObjective {
         let [(None, list)] = call.args.as_slice() else {
             return Err(fail(format!("{} takes one list of measures, separated by `{between}`", call.name)));
         };
-        let measures = list.split(between).map(str::parse).collect::<Result<Vec<GoalMeasure>, _>>().map_err(fail)?;
+        let (mut measures, mut weights) = (Vec::<GoalMeasure>::new(), Vec::new());
+        for part in list.split(between) {
+            let (weight, measure) = part.split_once('*').map_or((None, part), |(weight, rest)| (Some(weight), rest));
+            measures.push(measure.parse().map_err(fail)?);
+            let read = |weight: &str| {
+                let number = weight.trim().parse().ok().filter(|number| (1..=1_000_000).contains(number));
+                number.ok_or_else(|| fail(format!("`{weight}` is no weight: a whole number from 1 to 1000000")))
+            };
+            weights.push(weight.map_or(Ok(1), read)?);
+        }
+        if weights.iter().all(|&weight| weight == 1) {
+            weights.clear();
+        } else if model == ObjectiveModel::Lexical {
+            return Err(fail("the measures of `lexical` come one after the other and have no weights".into()));
+        }
         for (at, measure) in measures.iter().enumerate() {
             if measures[..at].contains(measure) {
                 return Err(fail(format!("`{measure}` is given twice")));
@@ -142,7 +170,39 @@ impl GoalObjective {
                 measures.len()
             )));
         }
-        Ok(GoalObjective { model, measures, ..GoalObjective::default() })
+        Ok(GoalObjective { model, measures, weights, ..GoalObjective::default() })
+    }
+
+    /// Chooses measures for a goal in words: bounds come first, as the time by which waits exceed
+    /// them, then what is to be as small or as large as possible.
+    fn read_goal(call: &NamedCall) -> Result<GoalObjective, String> {
+        const FORM: &str = "write e.g. minimise(slowdown,wait<50h), with wait, slowdown or longest, or maximise(utilisation), with \
+                            utilisation or fairness, and with any of wait<50h and start<24h behind them";
+        let fail = |part: &str| format!("`{part}` is no goal of {}; {FORM}", call.name);
+        let mut parts = call.args.iter().map(|(key, value)| if key.is_none() { value.trim() } else { "=" });
+        let first = parts.next().unwrap_or_default();
+        let aim = match (call.name.starts_with("min"), first) {
+            (true, "wait") => GoalMeasure::Wait,
+            (true, "slowdown") => GoalMeasure::Slowdown,
+            (true, "longest") => GoalMeasure::MaxWait,
+            (false, "utilisation" | "utilization") => GoalMeasure::Unused,
+            (false, "fairness") => GoalMeasure::Fair(Span::WEEK),
+            _ => return Err(fail(first)),
+        };
+        let mut measures = Vec::new();
+        for part in parts {
+            let bound = match part.split_once('<').map(|(what, time)| (what.trim(), time.trim())) {
+                Some(("wait", time)) => format!("Tw({time})"),
+                Some(("start", time)) => format!("late({time})"),
+                _ => return Err(fail(part)),
+            };
+            measures.push(bound.parse::<GoalMeasure>().map_err(|_| fail(part))?);
+        }
+        measures.push(aim);
+        if measures.len() > MOST_MEASURES || measures.iter().enumerate().any(|(at, one)| measures[..at].contains(one)) {
+            return Err(format!("a goal has up to {} bounds, each once; {FORM}", MOST_MEASURES - 1));
+        }
+        Ok(GoalObjective { model: ObjectiveModel::Lexical, measures, ..GoalObjective::default() })
     }
 
     /// Returns the time that `fair` looks back, where it is one of the measures.
@@ -159,7 +219,7 @@ impl GoalObjective {
         let single = self.measures.len() == 1;
         let unique = match (self.model, self.version) {
             (ObjectiveModel::Lexical, _) | (_, Version::C) => true,
-            (_, Version::B) => self.measures.len() <= 2,
+            (_, Version::B) => self.measures.len() <= 2 && self.weights.is_empty(),
             (_, Version::A) => single,
         };
         // A relaxed difference needs one measure that improves and one that degrades.
@@ -183,6 +243,7 @@ pub(super) struct Judge {
     rounding: Vec<i64>,
     /// References of versions A and C, and 0 where there is no finite one.
     reference: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl Judge {
@@ -199,6 +260,9 @@ impl Judge {
             relaxed: objective.differences == Differences::Relaxed,
             rounding: objective.measures.iter().map(|m| m.rounding(jobs)).collect(),
             reference: references.iter().map(|&r| r as f64).collect(),
+            weights: (0..objective.measures.len())
+                .map(|at| f64::from(objective.weights.get(at).copied().unwrap_or(1)))
+                .collect(),
         }
     }
 
@@ -257,7 +321,7 @@ impl Judge {
             };
             if difference == 0 {
             } else if reference > 0.0 {
-                let change = difference as f64 / reference;
+                let change = difference as f64 / reference * self.weights[at];
                 sum += change;
                 size += change.abs();
             } else {
@@ -304,7 +368,25 @@ mod tests {
         ] {
             assert_eq!(GoalObjective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
         }
+        for (goal, text) in [
+            ("minimise(slowdown,wait<50h)", "lexical(Tw(180000s)>avgX)"),
+            ("minimise(wait, start<24h, wait<50h)", "lexical(late(86400s)>Tw(180000s)>avgW)"),
+            ("maximise(utilisation)", "lexical(unused)"),
+            ("maximize(fairness,wait<1d)", "lexical(Tw(86400s)>fair(604800s))"),
+            ("tradeoff(3*Tw:1*avgX)", "tradeoff(3*Tw:avgX)"),
+            ("tradeoff(1*Tw:avgX)", "tradeoff(Tw:avgX)"),
+        ] {
+            let objective = GoalObjective::parse(goal).map(|o| o.to_string());
+            assert_eq!(objective.as_deref(), Ok(text), "{goal}");
+            assert_eq!(GoalObjective::parse(text).map(|o| o.to_string()), objective);
+        }
         for (text, part) in [
+            ("minimise(utilisation)", "no goal of minimise"),
+            ("maximise", "no goal of maximise"),
+            ("minimise(wait,wait<soon)", "`wait<soon` is no goal"),
+            ("minimise(wait,wait<1d,wait<1d)", "each once"),
+            ("tradeoff(0*Tw:avgX)", "no weight"),
+            ("lexical(2*Tw>avgX)", "have no weights"),
             ("tradeoff", "takes one list"),
             ("tradeoff(Tw>avgX)", "no measure"),
             ("lexical(Tw>avgX>Tw)", "`Tw` is given twice"),
@@ -345,6 +427,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// avgW falls by 100 of 1,000, maxW rises by 15 of 100: worse by 0.05, and with a weight of 2 better
+    /// by 0.05.
+    #[test]
+    fn weights_multiply_relative_changes() {
+        assert!(!judge("tradeoff(maxW:avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[115, 900]));
+        assert!(judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[115, 900]));
+        assert!(!judge("tradeoff(maxW:2*avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[120, 900]));
     }
 
     #[test]

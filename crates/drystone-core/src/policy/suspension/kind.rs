@@ -63,6 +63,12 @@ const RELIEF: Param = Param::new(
 const MIGRATION: Param =
     Param::new("migration", "no", &[Takes::NO_YES], "yes: a suspended job may resume on other processors than its own");
 
+/// Categories of the paper's table 1, in the order of [`SuspensionLimit::Given`].
+const CATEGORIES: [&str; 17] = [
+    "all", "VS-Seq", "VS-N", "VS-W", "VS-VW", "S-Seq", "S-N", "S-W", "S-VW", "L-Seq", "L-N", "L-W", "L-VW", "VL-Seq",
+    "VL-N", "VL-W", "VL-VW",
+];
+
 const PAPER: Variant = Variant {
     name: "kettimuthu2005",
     sets: "",
@@ -94,6 +100,8 @@ pub(crate) static TSS: PolicyKind = PolicyKind {
         SF,
         Param::new("means", "online", &[Takes::Words(&["online"]), Takes::Numbers { count: 16 }], "mean bounded slowdowns, or turnarounds, of the 16 categories (run time class by class of processors): of the jobs completed so \
              far, or given").study(),
+        Param::new("only", "all", &[Takes::Words(&CATEGORIES)], "category to which the limit applies, by the paper's short names: run times up to 10 min (VS), 1 h (S), 8 h (L) and more (VL), \
+             processors 1 (Seq), up to 8 (N), up to 32 (W) and more (VW); jobs of the others are not spared"),
         Param::new("limit", "1.5", &[Takes::Above { above: 0.0, to: f64::MAX }], "a job above this many times the mean of its category is not suspended"),
         Param::new(
             "limits",
@@ -125,8 +133,9 @@ pub(crate) static TSS: PolicyKind = PolicyKind {
     variants: &[PAPER],
     build: &|args| {
         let on = args.choose("limits", &[("victim", LimitOn::Victim), ("preemptor", LimitOn::Preemptor)])?;
+        let only = CATEGORIES.iter().skip(1).position(|name| args.is("only", name));
         let of = args.choose("of", &[("slowdown", LimitOf::Slowdown), ("turnaround", LimitOf::Turnaround)])?;
-        Ok(Box::new(SelectivePolicy::new(selection(args, limit(args)?, on, of)?)))
+        Ok(Box::new(SelectivePolicy::new(SuspensionSettings { only, ..selection(args, limit(args)?, on, of)? })))
     },
 };
 
@@ -170,6 +179,7 @@ fn selection(
         limit,
         limit_on,
         limit_of,
+        only: None,
         every: seconds(args, "every")?,
         place: args.choose(
             "place",

@@ -19,6 +19,8 @@ pub(super) struct ForceLimits {
     limit: SuspensionLimit,
     on: LimitOn,
     of: LimitOf,
+    /// The one category with a limit, if it is one.
+    only: Option<usize>,
     /// Sum and number per category of what is limited.
     known: [(f64, f64); 16],
     /// The highest value at which a job of each category may be suspended.
@@ -26,12 +28,17 @@ pub(super) struct ForceLimits {
 }
 
 impl ForceLimits {
-    pub(super) fn new(limit: SuspensionLimit, on: LimitOn, of: LimitOf) -> ForceLimits {
-        let highest = match &limit {
+    pub(super) fn new(limit: SuspensionLimit, on: LimitOn, of: LimitOf, only: Option<usize>) -> ForceLimits {
+        let mut highest = match &limit {
             SuspensionLimit::Given { factor, means } => means.map(|mean| factor * mean),
             SuspensionLimit::None | SuspensionLimit::Online { .. } => [f64::INFINITY; 16],
         };
-        ForceLimits { limit, on, of, known: [(0.0, 0.0); 16], highest }
+        for (at, highest) in highest.iter_mut().enumerate() {
+            if only.is_some_and(|only| only != at) {
+                *highest = f64::INFINITY;
+            }
+        }
+        ForceLimits { limit, on, of, only, known: [(0.0, 0.0); 16], highest }
     }
 
     /// The limited quantity of a job of this priority: (w + e) / e, or w + e.
@@ -70,6 +77,9 @@ impl ForceLimits {
         let run = task.executed(now);
         let floor = run.max(Span(10)).as_f64();
         let at = category(task);
+        if self.only.is_some_and(|only| only != at) {
+            return;
+        }
         let (sum, count) = &mut self.known[at];
         *sum += match self.of {
             LimitOf::Slowdown => ((now - task.submit - run).as_f64() + floor) / floor,

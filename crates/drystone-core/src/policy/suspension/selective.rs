@@ -69,7 +69,7 @@ impl SelectivePolicy {
             SuspensionFactor::Auto { target } => (DecimalRatio::whole(2), Some(Tuner::new(target))),
         };
         SelectivePolicy {
-            limits: ForceLimits::new(settings.limit.clone(), settings.limit_on, settings.limit_of),
+            limits: ForceLimits::new(settings.limit.clone(), settings.limit_on, settings.limit_of, settings.only),
             settings,
             factor,
             tuner,

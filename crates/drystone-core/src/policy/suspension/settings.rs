@@ -108,6 +108,9 @@ pub struct SuspensionSettings {
     pub limit: SuspensionLimit,
     /// Job whose priority it limits.
     pub limit_on: LimitOn,
+    /// The one category to which the limit applies: run time class × 4 + class of processors; `None`
+    /// for all.
+    pub only: Option<usize>,
     /// Quantity that it limits.
     pub limit_of: LimitOf,
     /// Period of the preemption routine, which runs at multiples of it.

@@ -50,6 +50,7 @@ impl Session {
                 .then(|| life_accuracy(job.submit, now, entry.first_prediction, &changes, ran)),
             requeues: u32::from(entry.requeues),
             lost: beyond.lost,
+            earlier: Span::ZERO,
             held: beyond.held,
             found: beyond.found,
             // The session forgets it; what drives it knows.

@@ -17,6 +17,9 @@ pub enum SimulationError {
     /// Jobs are placed on nodes, and the policy places none.
     #[error("{}", crate::engine::Unfit::Unplaced)]
     Unplaced,
+    /// Jobs have several sizes, and write checkpoints.
+    #[error("jobs of several sizes write no checkpoints here: leave out either the sizes or the checkpoints")]
+    SizedCheckpoints,
     /// Nothing will ever happen again, but jobs are left.
     #[error("the policy leaves {waiting} waiting and {suspended} suspended jobs for ever; the first is {first}")]
     Starved {

@@ -155,6 +155,9 @@ impl<S: EventSource> Simulation<S> {
         if !self.s.overhead.is_empty() {
             self.s.overhead.remove(&id);
         }
+        if !self.s.kept.is_empty() {
+            self.s.kept.remove(&id);
+        }
         self.s.gone |= id == self.session.oldest();
         if self.s.shapes.is_some() {
             self.s.end_sized(&mut self.session, id);
@@ -169,9 +172,18 @@ impl<S: EventSource> Simulation<S> {
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         let mut outcome = self.session.outcome_with(id, overhead);
         outcome.how = how;
+        let kept = self.s.kept_of(id);
+        outcome.ran += kept.work;
+        outcome.overhead += kept.spent;
+        outcome.lost -= kept.saved();
+        outcome.earlier = kept.saved();
+        let checkpointing = self.s.checkpointing(&self.session, id);
         let truth = &self.s.truth[id];
         debug_assert_eq!(outcome.ran, truth.run, "run time received is the run time due");
         let place = self.source.place(id);
+        if checkpointing > Span::ZERO {
+            observer.checkpointed(outcome.end, place, self.session.entry(id).procs, checkpointing);
+        }
         observer.ended(&EndedJob { id: place, job: self.session.job(id), truth, outcome: &outcome });
     }
 
@@ -204,9 +216,9 @@ impl<S: EventSource> Simulation<S> {
                     self.impossible = Some(SimulationError::Impossible { index, problem });
                     return false;
                 }
-                let oracle = self.session.clairvoyant().then_some(truth.run);
+                let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, truth));
                 self.s.truth.push(truth.clone());
-                let id = self.session.admit(now, job, oracle);
+                let id = self.session.admit(now, &self.s.known_job(job), oracle);
                 if self.s.shapes.is_some() {
                     self.meet_shape(id);
                 }
@@ -246,13 +258,14 @@ impl<S: EventSource> Simulation<S> {
             self.session.drop_changes(id);
             return;
         }
-        self.s.keep_received(id, entry.ran);
+        self.s.keep_received(&self.session, id, entry.ran);
         if O::ENDS {
             self.report(id, How::Cancelled, observer);
         } else {
             self.session.drop_changes(id);
         }
         self.s.overhead.remove(&id);
+        self.s.kept.remove(&id);
     }
 }
 

@@ -57,6 +57,8 @@ impl<S: EventSource> Simulation<S> {
             truth,
             ends: EndQueue::default(),
             overhead: BTreeMap::new(),
+            checkpoints: None,
+            kept: BTreeMap::new(),
             withdrawn: BTreeSet::new(),
             writing: Vec::new(),
             starts,

@@ -1,13 +1,15 @@
 //! Knowledge of the simulated machine alone: ends of jobs, and the effects of actions there.
 
 use super::{MachineState, SimulationError, THRASHING};
+use crate::engine::checkpoint::{AttemptWorth, KeptWork};
 use crate::engine::ends::QueuedEnd;
 use crate::engine::observer::Observer;
 use crate::engine::platform::Transfer;
 use crate::engine::session::Session;
 use crate::engine::source::EventSource;
-use crate::model::{JobId, Span, Time};
+use crate::model::{Job, JobId, Span, Time, Truth};
 use crate::policy::{Action, JobEntry, Phase, Placement};
+use std::borrow::Cow;
 
 /// Effects of actions on the machine.
 pub(super) struct MachineEffect<'a, S> {
@@ -29,6 +31,7 @@ impl<S: EventSource> MachineEffect<'_, S> {
                 if s.shapes.is_some() {
                     s.begin_sized(session, job);
                 }
+                s.begin_attempt(session, job);
                 if !s.writing.is_empty() {
                     s.wait_for_writers(session, now, job);
                 }
@@ -63,7 +66,11 @@ impl<S: EventSource> MachineEffect<'_, S> {
             Action::Requeue(job) => {
                 s.stale = true;
                 let (procs, ran) = session.sent_back(job);
-                observer.requeued(now, place(job), procs, ran);
+                let lost = s.end_attempt(session, job, ran);
+                observer.requeued(now, place(job), procs, ran - lost.saved());
+                if lost.spent > Span::ZERO {
+                    observer.checkpointed(now, place(job), procs, lost.spent);
+                }
             }
             Action::Reserve { job, start, latest } => observer.reserved(now, place(job), start, latest),
             Action::Repredict { job, prediction } => observer.repredicted(now, place(job), prediction),
@@ -100,7 +107,74 @@ impl MachineState {
     #[inline]
     pub(super) fn due(&self, id: JobId) -> Span {
         let run = self.truth[id].run;
-        if self.overhead.is_empty() { run } else { run + self.overhead.get(&id).copied().unwrap_or(Span::ZERO) }
+        if self.overhead.is_empty() && self.kept.is_empty() {
+            return run;
+        }
+        run - self.kept_of(id).work + self.overhead.get(&id).copied().unwrap_or(Span::ZERO)
+    }
+
+    /// What a job has in checkpoints of earlier attempts.
+    #[inline]
+    pub(super) fn kept_of(&self, id: JobId) -> KeptWork {
+        if self.kept.is_empty() { None } else { self.kept.get(&id) }.copied().unwrap_or_default()
+    }
+
+    /// The job as the scheduler knows it: its limit has room for checkpoints.
+    pub(super) fn known_job<'a>(&self, job: &'a Job) -> Cow<'a, Job> {
+        self.checkpoints.map_or(Cow::Borrowed(job), |checkpoints| Cow::Owned(checkpoints.give_room(job)))
+    }
+
+    /// The time on its processors of a job that nothing interrupts.
+    pub(super) fn whole_run(&self, job: &Job, truth: &Truth) -> Span {
+        self.checkpoints.map_or(truth.run, |checkpoints| truth.run + checkpoints.writing(job, truth.run))
+    }
+
+    /// A job begins an attempt, in which it writes checkpoints, and reads that of an earlier one.
+    #[inline]
+    pub(super) fn begin_attempt(&mut self, session: &Session, id: JobId) {
+        if self.checkpoints.is_some() {
+            self.plan_checkpoints(session, id);
+        }
+    }
+
+    #[cold]
+    fn plan_checkpoints(&mut self, session: &Session, id: JobId) {
+        let time = self.checkpointing(session, id);
+        self.overhead.remove(&id);
+        self.add_overhead(id, time);
+    }
+
+    /// Time of the writes and the read of a job's attempt.
+    pub(super) fn checkpointing(&self, session: &Session, id: JobId) -> Span {
+        let Some(checkpoints) = &self.checkpoints else { return Span::ZERO };
+        let kept = self.kept_of(id).work;
+        checkpoints.overhead(session.job(id), kept, self.truth[id].run - kept)
+    }
+
+    /// An attempt of a job is over before its time, after it had its processors for so long. Returns
+    /// what it is worth.
+    fn attempt_worth(&self, session: &Session, id: JobId, ran: Span) -> AttemptWorth {
+        let Some(checkpoints) = &self.checkpoints else { return AttemptWorth::default() };
+        let kept = self.kept_of(id).work;
+        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO);
+        // Memory of suspensions is transferred before any work of a segment.
+        let transfers = (overhead - self.checkpointing(session, id)).max(Span::ZERO);
+        let elapsed = (ran - transfers).max(Span::ZERO);
+        checkpoints.divide(session.job(id), kept, self.truth[id].run - kept, elapsed)
+    }
+
+    /// As [`MachineState::attempt_worth`], and keeps what is in its checkpoints.
+    pub(super) fn end_attempt(&mut self, session: &Session, id: JobId, ran: Span) -> AttemptWorth {
+        let worth = self.attempt_worth(session, id, ran);
+        if self.checkpoints.is_some() {
+            self.overhead.remove(&id);
+        }
+        if worth.kept > Span::ZERO {
+            let kept = self.kept.entry(id).or_default();
+            kept.work += worth.kept;
+            kept.spent += worth.spent;
+        }
+        worth
     }
 
     fn add_overhead(&mut self, id: JobId, time: Span) {
@@ -136,14 +210,21 @@ impl MachineState {
     /// Lets a running job that was withdrawn end now: what it has received is all it will get.
     pub(super) fn cut(&mut self, session: &Session, now: Time, id: JobId) {
         let Some(entry) = session.known(id).filter(|e| e.phase == Phase::Running) else { return };
-        self.keep_received(id, entry.ran + (now - entry.segment));
+        self.keep_received(session, id, entry.ran + (now - entry.segment));
         self.stale = true;
         self.withdrawn.insert(id);
         self.ends.push(QueuedEnd::new(now, 0, id));
     }
 
     /// A job gets no more time on its processors than this.
-    pub(super) fn keep_received(&mut self, id: JobId, received: Span) {
+    pub(super) fn keep_received(&mut self, session: &Session, id: JobId, received: Span) {
+        if self.checkpoints.is_some() {
+            let done = self.attempt_worth(session, id, received).done;
+            self.overhead.remove(&id);
+            self.add_overhead(id, received - done);
+            self.truth[id].run = self.kept_of(id).work + done;
+            return;
+        }
         let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
         if overhead > Span::ZERO {
             self.overhead.insert(id, overhead);

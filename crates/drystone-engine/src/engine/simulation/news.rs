@@ -126,12 +126,13 @@ impl<S: EventSource> Simulation<S> {
         adopted: &Adopted,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
-        let oracle = self.session.clairvoyant().then_some(truth.run);
-        let id = self.session.adopt(now, job, oracle, adopted)?;
+        let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        let id = self.session.adopt(now, &self.s.known_job(job), oracle, adopted)?;
         self.s.truth.push(truth);
         if self.s.shapes.is_some() {
             self.meet_shape(id);
         }
+        self.s.begin_attempt(&self.session, id);
         if let Some(end) = self.s.end_of(&self.session, id) {
             self.s.push_end(end, id);
         }
@@ -157,8 +158,8 @@ impl<S: EventSource> Simulation<S> {
         truth: Truth,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
-        let oracle = self.session.clairvoyant().then_some(truth.run);
-        let id = self.session.adopt(now, job, oracle, &Adopted::Held)?;
+        let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        let id = self.session.adopt(now, &self.s.known_job(job), oracle, &Adopted::Held)?;
         self.s.truth.push(truth);
         if self.s.shapes.is_some() {
             self.meet_shape(id);
@@ -223,22 +224,29 @@ impl<S: EventSource> Simulation<S> {
     /// The machine fails under a job.
     fn hit(&mut self, now: Time, id: JobId, hit: OutageHit, observer: &mut impl Observer) -> Result<(), NewsError> {
         self.s.stale = true;
-        self.s.overhead.remove(&id);
         let place = self.source.place(id);
         if hit == OutageHit::Requeue {
             let entry = self.session.entry(id);
             let ran = if entry.phase == Phase::Running { entry.ran + (now - entry.segment) } else { entry.ran };
             let procs = entry.procs;
             if self.session.requeued(now, id)? {
-                observer.requeued(now, place, procs, ran);
+                let lost = self.s.end_attempt(&self.session, id, ran);
+                observer.requeued(now, place, procs, ran - lost.saved());
+                if lost.spent > Span::ZERO {
+                    observer.checkpointed(now, place, procs, lost.spent);
+                }
             }
+            self.s.overhead.remove(&id);
             return Ok(());
         }
+        self.s.overhead.remove(&id);
         if !self.session.ended(now, id, How::MachineFailed, None) {
             self.session.cancel(now, id);
         }
         let mut outcome = self.session.outcome_with(id, Span::ZERO);
         outcome.how = How::MachineFailed;
+        outcome.ran += self.s.kept_of(id).work;
+        self.s.kept.remove(&id);
         let (job, truth) = (self.session.job(id), &self.s.truth[id]);
         observer.lost(&EndedJob { id: place, job, truth, outcome: &outcome });
         self.s.gone |= id == self.session.oldest();

@@ -66,6 +66,7 @@ rules! {
     MalformedLine = "malformed-line", Dropped, "The line is not a record.";
     PartialExecution = "partial-execution", Dropped, "A part of a job whose whole is the record before.";
     JoinedExecution = "joined-execution", Dropped, "A part of a job that has no record of the whole; its run time was added to the first part's.";
+    OtherMonth = "other-month", Dropped, "The job did not end in the month of its submit.";
     RoundedTime = "rounded-time", Changed, "A submit, run time or estimate had a fraction and was rounded to whole seconds.";
     NegativeSubmit = "negative-submit", Dropped, "The submit is negative.";
     NegativeRun = "negative-run", Dropped, "The run time is negative or unknown.";

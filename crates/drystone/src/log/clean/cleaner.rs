@@ -8,7 +8,7 @@ use super::usual::UsualRuns;
 use crate::generate;
 use crate::log::LogError;
 use crate::log::swf::{Malformed, RecordField, SwfDecimal, SwfHeader, SwfRecord};
-use crate::log::transform;
+use crate::log::transform::{self, TalbyClock};
 use crate::model::{Job, LogStatus, Machine, Procs, Provenance, Span, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub struct Cleaner {
     modelled: Vec<usize>,
     /// Run times of users so far.
     usual: UsualRuns,
+    /// The clock by which months are told apart, where jobs have to end in the month of their submit.
+    clock: Option<TalbyClock>,
 }
 
 impl Cleaner {
@@ -65,8 +67,10 @@ impl Cleaner {
             time_zone: header.time_zone(),
             moves: Vec::new(),
         };
+        let clock = options.same_month.then(|| TalbyClock::new(header, &name)).transpose()?;
         Ok(Cleaner {
             options,
+            clock,
             machine: Machine::new(procs),
             name,
             provenance,
@@ -116,6 +120,17 @@ impl Cleaner {
     /// Makes a job of a record, unless a rule drops it.
     fn job(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.turn += 1;
+        let mut seen = *record;
+        if let Some(clock) = &self.clock {
+            match clock.see(record)? {
+                Some((_, by_clock)) => seen = by_clock,
+                None => {
+                    self.drop(CleaningRule::OtherMonth, record, RecordField::Run);
+                    return Ok(());
+                }
+            }
+        }
+        let record = &seen;
         let Some(run) = self.run(record) else {
             return Ok(());
         };

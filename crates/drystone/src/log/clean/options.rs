@@ -36,6 +36,9 @@ pub struct CleaningOptions {
     pub overrun: Overrun,
     /// Only the first this many jobs, in order of arrival.
     pub take: Option<usize>,
+    /// True if only jobs count that ended in the month of their submit, as the log has it, with times
+    /// seen as Talby & Feitelson saw them ([`talby1999_months`](crate::log::transform::talby1999_months)).
+    pub same_month: bool,
     /// Submit times are divided by this.
     pub load: Option<LoadFactor>,
     /// True if times are shifted so that the first submit is 0.
@@ -77,6 +80,9 @@ impl CleaningOptions {
         }
         if let Some(take) = self.take {
             add("take", take.to_string());
+        }
+        if self.same_month {
+            add("same-month", "true".to_string());
         }
         if let Some(load) = &self.load {
             add("load", load.to_string());

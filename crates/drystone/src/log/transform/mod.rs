@@ -11,6 +11,7 @@ mod windows;
 pub use factor::LoadFactor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
+pub(in crate::log) use talby::TalbyClock;
 pub use talby::talby1999_months;
 pub use window::{pieces, window};
 pub use windows::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule, WindowRuleText};
