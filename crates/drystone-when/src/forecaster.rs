@@ -240,6 +240,7 @@ impl Forecaster {
 
     /// A job of the past, by a name of its own.
     pub(crate) fn note_arrival(&mut self, name: u64, job: &Job) {
+        self.memory.runs.arrived(kin(job), job.submit.0);
         self.memory.days.arrived(name, job, &self.settings);
     }
 
@@ -308,7 +309,7 @@ impl Forecaster {
 
     /// A job has arrived.
     pub fn arrived(&mut self, id: JobId, job: &Job) {
-        self.memory.days.arrived(self.name(id), job, &self.settings);
+        self.note_arrival(self.name(id), job);
     }
 
     /// A job has started.

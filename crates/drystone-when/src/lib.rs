@@ -18,6 +18,7 @@
 
 #![warn(missing_docs)]
 
+mod batches;
 mod calibration;
 mod days;
 mod draws;
