@@ -512,6 +512,13 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
     }
 }
 
+impl SiteJob<'_> {
+    /// Returns the demand that its record shows of its nodes.
+    pub fn node_shape(&self) -> NodeShape {
+        shape(self, true)
+    }
+}
+
 /// Returns the demand that a record shows of its nodes.
 ///
 /// Accounting has totals. Memory and devices of a job that asked for a number of nodes are shares

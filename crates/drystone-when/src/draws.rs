@@ -17,6 +17,8 @@ pub(crate) enum DrawPurpose {
     Day,
     /// A place within ties.
     Tie,
+    /// Decides if a batch of a user and limit is far shorter than what the user had before.
+    Surprise,
 }
 
 /// The name of a number, for names that are used in every sample.

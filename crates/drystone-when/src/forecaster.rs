@@ -5,7 +5,7 @@ use crate::days::{DayPlan, Days, FutureArrivals, PastArrival};
 use crate::draws::Draws;
 use crate::easy::{EasyMachine, EasyRules, Present};
 use crate::gates::StartGates;
-use crate::general::{FutureError, Origin, SessionCopies};
+use crate::general::{FutureError, GeneralQuestion, Origin};
 use crate::past::Questions;
 use crate::pool::{self, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
@@ -58,6 +58,8 @@ pub struct Forecaster {
     profile: Profile,
     machine: EasyMachine,
     spare: Option<Session>,
+    /// Work of all futures so far that a policy itself has made.
+    spent: u64,
 }
 
 /// Starts of jobs that have not ended, as are kept before the older half is dropped.
@@ -133,6 +135,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) arrivals: bool,
     pub(crate) assume: Assume,
     pub(crate) samples: u32,
+    /// Work that the futures of a policy which is simulated itself may take, and how many are made
+    /// whatever that takes.
+    pub(crate) budget: (u64, u32),
     /// A job that comes for sure, and its time.
     pub(crate) later: Option<(Time, PastArrival)>,
     /// Called after each future of a policy that is simulated itself, by any thread.
@@ -142,7 +147,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
-const FEWEST: usize = 20;
+pub(crate) const FEWEST: usize = 20;
 
 impl Wanted<'_> {
     /// So many futures with arrivals, and run times that are drawn.
@@ -152,6 +157,7 @@ impl Wanted<'_> {
             arrivals: true,
             assume: Assume::Drawn,
             samples,
+            budget: (u64::MAX, samples),
             later: None,
             progress: &|| {},
             stop: &|| false,
@@ -193,6 +199,7 @@ impl Forecaster {
             profile: Profile::new(Time::ZERO, 0),
             machine: EasyMachine::default(),
             spare: None,
+            spent: 0,
         })
     }
 
@@ -221,6 +228,11 @@ impl Forecaster {
         &self.settings
     }
 
+    /// Returns the work of all futures so far that the policy itself has made.
+    pub(crate) fn spent(&self) -> u64 {
+        self.spent
+    }
+
     /// A fresh scheduler of its policy.
     pub(crate) fn fresh(&self) -> Scheduler {
         (self.fresh)()
@@ -228,6 +240,7 @@ impl Forecaster {
 
     /// A job of the past, by a name of its own.
     pub(crate) fn note_arrival(&mut self, name: u64, job: &Job) {
+        self.memory.runs.arrived(kin(job), job.submit.0);
         self.memory.days.arrived(name, job, &self.settings);
     }
 
@@ -296,7 +309,7 @@ impl Forecaster {
 
     /// A job has arrived.
     pub fn arrived(&mut self, id: JobId, job: &Job) {
-        self.memory.days.arrived(self.name(id), job, &self.settings);
+        self.note_arrival(self.name(id), job);
     }
 
     /// A job has started.
@@ -502,8 +515,9 @@ impl Forecaster {
         arrivals: bool,
         progress: &(dyn Fn() + Sync),
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
-        let samples = self.settings.samples;
-        self.simulate(session, jobs, &Wanted { arrivals, progress, ..Wanted::drawn(question, samples) })
+        let (samples, work) = (self.settings.samples, self.settings.look_work);
+        let budget = (work, samples.min(FEWEST as u32));
+        self.simulate(session, jobs, &Wanted { arrivals, progress, budget, ..Wanted::drawn(question, samples) })
     }
 
     /// Start times in each future, in seconds from now, of a job that is submitted `after` from now
@@ -627,49 +641,25 @@ impl Forecaster {
                 found
             }
             None => {
-                let (fresh, spare) = (&*self.fresh, self.spare.take());
                 let origin = Origin::of(session, self.gates.as_ref())?;
-                // Every so many-th of the futures.
-                let part = |first: u32, step: u32, had: Option<Session>, tables: &mut Tables| {
-                    let mut copies = SessionCopies::of(&origin, fresh, had);
-                    let mut fates = DrawnFates::new(&world, (runs, tables), settings, wanted.assume);
-                    let mut found = Vec::with_capacity((samples / step + 1) as usize);
-                    let mut starts = vec![None; of_each];
-                    for sample in (first..samples).step_by(step as usize) {
-                        let draws = draws.sample(sample);
-                        copies.run(&mut fates, draws, ahead(draws), &targets, until, &mut starts)?;
-                        found.push(starts.clone());
-                        (wanted.progress)();
-                        if (wanted.stop)() {
-                            break;
-                        }
-                    }
-                    Ok::<_, FutureError>((found, copies.into_session()))
+                let question = GeneralQuestion {
+                    origin: &origin,
+                    world: &world,
+                    runs,
+                    settings,
+                    draws,
+                    targets: &targets,
+                    until,
+                    of_each,
+                    wanted,
+                    fresh: &*self.fresh,
+                    ahead: &ahead,
                 };
-                let threads = (self.threads as u32).clamp(1, samples.max(1));
-                let (found, spare) = if threads == 1 {
-                    part(0, 1, spare, &mut self.tables)?
-                } else {
-                    let (part, tables) = (&part, &mut self.tables);
-                    std::thread::scope(|scope| {
-                        let helpers: Vec<_> = (1..threads)
-                            .map(|first| {
-                                let own =
-                                    move || Ok::<_, FutureError>(part(first, threads, None, &mut Tables::default())?.0);
-                                scope.spawn(own)
-                            })
-                            .collect();
-                        let (own, spare) = part(0, threads, spare, tables)?;
-                        let mut parts = vec![own.into_iter()];
-                        for helper in helpers {
-                            let found = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                            parts.push(found?.into_iter());
-                        }
-                        let all = (0..samples as usize).filter_map(|at| parts[at % threads as usize].next());
-                        Ok::<_, FutureError>((all.collect(), spare))
-                    })?
-                };
-                self.spare = spare;
+                let mut room = (self.spare.take(), std::mem::take(&mut self.tables));
+                let found = question.answer(self.threads as u32, &mut room);
+                (self.spare, self.tables) = room;
+                let (found, work) = found?;
+                self.spent = self.spent.saturating_add(work);
                 found
             }
         };

@@ -2,7 +2,10 @@
 
 use crate::days::FutureArrivals;
 use crate::draws::Draws;
+use crate::forecaster::Wanted;
 use crate::gates::{GateKeeper, StartGates};
+use crate::runs::{Runs, Tables};
+use crate::settings::ForecasterSettings;
 use crate::world::{DrawnFates, PresentJobs};
 use drystone_core::engine::{
     EventSource, Incoming, Observer, OutageTurn, Scheduler, Session, Simulation, SimulationError, Stroke,
@@ -11,6 +14,7 @@ use drystone_core::model::{Job, JobId, LogStatus, Machine, OutageHit, Span, Time
 use drystone_core::policy::{CapacityLoss, Phase, StartReason};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 /// Reason why a policy cannot be simulated forward.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +81,7 @@ impl<'a> SessionCopies<'a> {
         self.spare
     }
 
-    /// One future: when each of `targets` starts, as far as it does by `until`.
+    /// One future: when each of `targets` starts, as far as it does by `until`. Returns the work.
     pub(crate) fn run(
         &mut self,
         fates: &mut DrawnFates<'_>,
@@ -86,15 +90,15 @@ impl<'a> SessionCopies<'a> {
         targets: &[JobId],
         until: Time,
         starts: &mut [Option<i64>],
-    ) -> Result<(), FutureError> {
-        let Some(mut session) = self.spare.take() else { return Ok(()) };
+    ) -> Result<u64, FutureError> {
+        let Some(mut session) = self.spare.take() else { return Ok(0) };
         session.load(&self.origin.state)?;
         let losses = self.origin.losses;
         let now = fates.world.now;
         let turns = if losses.is_empty() { Vec::new() } else { turns(losses, now) };
         let extra = Cell::new(None);
         let open = targets.len() + usize::from(arrivals.as_ref().is_some_and(FutureArrivals::has_extra));
-        let mut watch = TargetObserver { targets, extra: &extra, now, starts, open };
+        let mut watch = TargetObserver { targets, extra: &extra, now, starts, open, work: 0 };
         watch.starts.fill(None);
         let fates = RefCell::new(fates);
         let next_id = session.next_id();
@@ -120,7 +124,96 @@ impl<'a> SessionCopies<'a> {
             go(Simulation::future(session, source, run), &mut watch, until)
         };
         self.spare = Some(session);
-        Ok(done?)
+        done?;
+        Ok(watch.work)
+    }
+}
+
+/// Futures that tell what a future takes.
+const PILOT: u32 = 4;
+
+/// A question whose futures are those of the policy itself.
+pub(crate) struct GeneralQuestion<'a, 'd> {
+    pub(crate) origin: &'a Origin<'a>,
+    pub(crate) world: &'a PresentJobs,
+    pub(crate) runs: &'a Runs,
+    pub(crate) settings: &'a ForecasterSettings,
+    pub(crate) draws: Draws,
+    /// Ascending.
+    pub(crate) targets: &'a [JobId],
+    pub(crate) until: Time,
+    /// Starts of each future.
+    pub(crate) of_each: usize,
+    pub(crate) wanted: &'a Wanted<'a>,
+    pub(crate) fresh: &'a (dyn Fn() -> Scheduler + Send + Sync),
+    /// Arrivals of a future.
+    pub(crate) ahead: &'a (dyn Fn(Draws) -> Option<FutureArrivals<'d>> + Sync),
+}
+
+/// Starts in some futures, and the work that these took.
+pub(crate) type SimulatedFutures = (Vec<Vec<Option<i64>>>, u64);
+
+/// Room that futures use again: a session, and tables of run times.
+type FutureRoom = (Option<Session>, Tables);
+
+impl GeneralQuestion<'_, '_> {
+    /// The starts in each future, with the work of all. The first few tell how many the budget
+    /// allows.
+    pub(crate) fn answer(&self, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+        let (samples, (budget, fewest)) = (self.wanted.samples, self.wanted.budget);
+        let pilot = if budget == u64::MAX { samples } else { samples.min(PILOT) };
+        let (mut found, mut work) = self.futures(0..pilot, threads, room)?;
+        if pilot < samples && found.len() == pilot as usize {
+            let each = (work / u64::from(pilot)).max(1);
+            let most = u32::try_from(budget / each).unwrap_or(u32::MAX).clamp(fewest.max(pilot), samples);
+            let (others, more) = self.futures(pilot..most, threads, room)?;
+            found.extend(others);
+            work += more;
+        }
+        Ok((found, work))
+    }
+
+    /// These futures, each by one of so many threads.
+    fn futures(&self, these: Range<u32>, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+        let threads = threads.clamp(1, these.len().max(1) as u32);
+        if threads == 1 {
+            return self.part(these, 1, room);
+        }
+        std::thread::scope(|scope| {
+            let parts = (1..threads).map(|first| these.start + first..these.end);
+            let own = |part: Range<u32>| move || self.part(part, threads, &mut FutureRoom::default());
+            let helpers: Vec<_> = parts.map(|part| scope.spawn(own(part))).collect();
+            let (own, mut work) = self.part(these.clone(), threads, room)?;
+            let mut parts = vec![own.into_iter()];
+            for helper in helpers {
+                let found = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let (found, more) = found?;
+                work += more;
+                parts.push(found.into_iter());
+            }
+            let all = (0..these.len()).filter_map(|at| parts[at % threads as usize].next());
+            Ok((all.collect(), work))
+        })
+    }
+
+    /// Every so many-th of these futures.
+    fn part(&self, these: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+        let mut copies = SessionCopies::of(self.origin, self.fresh, room.0.take());
+        let mut fates = DrawnFates::new(self.world, (self.runs, &mut room.1), self.settings, self.wanted.assume);
+        let (mut found, mut work) = (Vec::with_capacity(these.len() / step as usize + 1), 0);
+        let mut starts = vec![None; self.of_each];
+        for sample in these.step_by(step as usize) {
+            let draws = self.draws.sample(sample);
+            let ahead = (self.ahead)(draws);
+            work += copies.run(&mut fates, draws, ahead, self.targets, self.until, &mut starts)?;
+            found.push(starts.clone());
+            (self.wanted.progress)();
+            if (self.wanted.stop)() {
+                break;
+            }
+        }
+        room.0 = copies.into_session();
+        Ok((found, work))
     }
 }
 
@@ -132,6 +225,7 @@ fn go<S: EventSource>(
 ) -> (Session, Result<(), SimulationError>) {
     let mut simulation_error = None;
     while watch.open > 0 && simulation.now() <= until {
+        watch.work += ForecasterSettings::work_of_step(simulation.session().waiting());
         match simulation.step(watch) {
             Ok(true) => {}
             Ok(false) => break,
@@ -158,6 +252,7 @@ struct TargetObserver<'a> {
     now: Time,
     starts: &'a mut [Option<i64>],
     open: usize,
+    work: u64,
 }
 
 impl Observer for TargetObserver<'_> {

@@ -6,9 +6,10 @@ use crate::general::FutureError;
 use crate::pool::PastStatistics;
 use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
-use drystone_core::model::{Job, JobId, Machine, ProcSet, SharedSort, Span, Time};
+use drystone_core::model::{Job, JobId, Machine, ProcSet, ResourceTable, SharedSort, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A job as the site has recorded it; times are the session's.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +40,21 @@ impl Observed {
         (self.held || self.eligible <= time)
             && self.start.is_none_or(|start| start > time)
             && self.end.is_none_or(|end| end > time)
+    }
+}
+
+/// A machine of a site, with what jobs ask for beside its processors where they say so.
+#[derive(Clone, Debug)]
+pub struct SiteMachine {
+    /// Its processors.
+    pub machine: Machine,
+    /// Resources and demands, by the numbers that jobs have.
+    pub resources: Option<Arc<ResourceTable>>,
+}
+
+impl From<Machine> for SiteMachine {
+    fn from(machine: Machine) -> SiteMachine {
+        SiteMachine { machine, resources: None }
     }
 }
 
@@ -78,25 +94,29 @@ impl Adoption {
 /// A policy that cannot take the present jobs, or the missing processors.
 pub fn adopt(
     scheduler: Scheduler,
-    machine: Machine,
+    machine: impl Into<SiteMachine>,
     jobs: &[Observed],
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
     let here = (0..jobs.len()).filter(|&at| jobs[at].runs_at(now) || jobs[at].waits_at(now)).collect();
-    adopt_these(scheduler, machine, jobs, here, losses, now)
+    adopt_these(scheduler, &machine.into(), jobs, here, losses, now)
 }
 
 fn adopt_these(
     scheduler: Scheduler,
-    machine: Machine,
+    site: &SiteMachine,
     jobs: &[Observed],
     mut here: Vec<usize>,
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
     here.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
+    let machine = site.machine;
     let mut session = Session::new(machine, scheduler);
+    if let Some(table) = &site.resources {
+        session.set_resources(Arc::clone(table));
+    }
     if !losses.is_empty() {
         session.set_losses(now, losses)?;
     }
@@ -153,6 +173,9 @@ impl Rehearsal {
     }
 }
 
+/// Futures of a rehearsed answer at least: only the level of the start is kept.
+const FEWEST_REHEARSED: u32 = 5;
+
 /// Answer to a question about the past.
 struct RehearsedAnswer {
     job: usize,
@@ -208,13 +231,14 @@ impl Forecaster {
     /// A policy that cannot take the present jobs, or cannot be simulated forward.
     pub fn rehearse(
         &mut self,
-        machine: Machine,
+        machine: impl Into<SiteMachine>,
         jobs: &[Observed],
         now: Time,
         questions: usize,
         patience: Span,
         progress: &dyn Fn(),
     ) -> Result<Rehearsal, FutureError> {
+        let site = machine.into();
         let mut events: Vec<(Time, RehearsalEvent, usize)> = Vec::with_capacity(3 * jobs.len());
         for (at, one) in jobs.iter().enumerate() {
             events.push((one.eligible.max(one.job.submit), RehearsalEvent::Arrive, at));
@@ -228,13 +252,18 @@ impl Forecaster {
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
         let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions, now).into_iter().collect();
+        let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
+        let mut to_come = asked.len() as u64;
         let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
             let (one, id) = (&jobs[at], JobId(at as u32));
             match what {
                 RehearsalEvent::Arrive => {
-                    self.note_arrival(at as u64, &one.job);
+                    // A job that had to wait for others counts from the time on at which it competes.
+                    let mut job = one.job.clone();
+                    job.submit = time;
+                    self.note_arrival(at as u64, &job);
                     if one.start.is_none_or(|start| start > time) && one.end.is_none_or(|end| end > time)
                         || one.runs_at(time)
                     {
@@ -246,7 +275,10 @@ impl Forecaster {
                     if !asked.contains(&at) {
                         continue;
                     }
-                    let then = self.answer_then(machine, jobs, &here, at, time)?;
+                    let left = rehearsal_work.saturating_sub(self.spent() - before);
+                    let share = if rehearsal_work == u64::MAX { left } else { left / to_come.max(1) };
+                    to_come = to_come.saturating_sub(1);
+                    let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
                     progress();
                     let (answer, statistics, promised) = then;
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| answer.quantile(level));
@@ -282,21 +314,22 @@ impl Forecaster {
         Ok(told)
     }
 
-    /// Returns the answer that would have been given for a job then.
+    /// Returns the answer that would have been given for a job then, within so much work.
     fn answer_then(
         &mut self,
-        machine: Machine,
-        jobs: &[Observed],
-        here: &[usize],
-        job: usize,
-        time: Time,
+        site: &SiteMachine,
+        (jobs, here): (&[Observed], &[usize]),
+        (job, time): (usize, Time),
+        work: u64,
     ) -> Result<(StartAnswer, PastStatistics, Option<Time>), FutureError> {
-        let adoption = adopt_these(self.fresh(), machine, jobs, here.to_vec(), &[], time)?;
+        let adoption = adopt_these(self.fresh(), site, jobs, here.to_vec(), &[], time)?;
         let session = &adoption.session;
         let id = adoption.id(job);
         match id.filter(|&id| session.view().waiting().any(|other| other == id)) {
             Some(id) => {
-                let wanted = Wanted::drawn(job as u64, self.settings().rehearsed);
+                let samples = self.settings().rehearsed;
+                let budget = (work, samples.min(FEWEST_REHEARSED));
+                let wanted = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
                 let times = self.simulate(session, &[id], &wanted)?;
                 let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
                 let (answer, statistics) = self.answer_beside(session, id, sample)?;

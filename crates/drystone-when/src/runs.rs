@@ -1,6 +1,7 @@
 //! Run times learned from jobs: four nested histories, and their remainder for a job that has run
 //! for some time. Jobs of the user that still run count as well: they are at least as long.
 
+use crate::batches::{BatchSurprise, Batches};
 use crate::settings::ForecasterSettings;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -53,6 +54,18 @@ struct RunHistory {
     stamp: u64,
 }
 
+impl RunHistory {
+    /// The median of its run times, where there are five or more.
+    fn median(&self) -> Option<i64> {
+        let mut runs: Vec<i64> = self.newest.iter().map(|ended| ended.run).collect();
+        if runs.len() < 5 {
+            return None;
+        }
+        let middle = runs.len() / 2;
+        Some(*runs.select_nth_unstable(middle).1)
+    }
+}
+
 /// Learned run times.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Runs {
@@ -61,6 +74,7 @@ pub(crate) struct Runs {
     of_user: BTreeMap<i32, RunHistory>,
     of_class: BTreeMap<i32, RunHistory>,
     all: RunHistory,
+    batches: Batches,
     /// Ends so far.
     ends: u64,
     /// Number of times that old histories were forgotten.
@@ -176,9 +190,26 @@ impl RunTime {
 }
 
 impl Runs {
+    /// A job has arrived.
+    pub(crate) fn arrived(&mut self, kin: Kin, time: i64) {
+        let Runs { of_limit, of_user, batches, .. } = self;
+        let histories = [of_limit.get(&(kin.user, kin.limit)), of_user.get(&kin.user)];
+        batches.arrived((kin.user, kin.limit), time, || histories.into_iter().flatten().find_map(RunHistory::median));
+    }
+
+    /// Returns the surprise that the batch of a waiting job may be.
+    pub(crate) fn surprise(&self, kin: Kin, siblings: &[Sibling]) -> Option<BatchSurprise> {
+        let of_batch = |began: i64| {
+            let alike = siblings.iter().filter(|other| other.kin.limit == kin.limit && other.start >= began);
+            alike.map(|other| other.ran).max().unwrap_or(0)
+        };
+        self.batches.surprise((kin.user, kin.limit), of_batch)
+    }
+
     /// A job has ended.
     pub(crate) fn learn(&mut self, kin: Kin, start: i64, run: i64, settings: &ForecasterSettings) {
         self.ends += 1;
+        self.batches.ended((kin.user, kin.limit), start, run);
         let (ended, stamp) = (EndedRun { limit: kin.limit, run, start }, self.ends);
         add(self.same.entry(kin).or_default(), ended, stamp, settings.kept);
         add(self.of_limit.entry((kin.user, kin.limit)).or_default(), ended, stamp, settings.kept);

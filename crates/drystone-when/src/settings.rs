@@ -11,6 +11,14 @@ pub struct ForecasterSettings {
     pub samples: u32,
     /// Futures per rehearsed answer, of which only the level of the start is kept.
     pub rehearsed: u32,
+    /// Work that all futures of a look may take where the policy is simulated itself, as
+    /// [`ForecasterSettings::work_of_step`] counts it: where more would be needed, fewer futures
+    /// are simulated, twenty at least. It does not depend on the machine's speed, so that answers
+    /// do not, either.
+    pub look_work: u64,
+    /// Work that all answers of a rehearsal may take; where more would be needed, answers have
+    /// fewer futures, five at least.
+    pub rehearsal_work: u64,
     /// Ended jobs kept of each kind of history.
     pub kept: usize,
     /// Weight of an ended job relative to the one that ended after it.
@@ -45,6 +53,8 @@ impl Default for ForecasterSettings {
         ForecasterSettings {
             samples: 100,
             rehearsed: 100,
+            look_work: u64::MAX,
+            rehearsal_work: u64::MAX,
             kept: 30,
             decay: 0.85,
             trust: [3.0, 3.0, 2.0],
@@ -58,5 +68,13 @@ impl Default for ForecasterSettings {
             monday: 0,
             seed: 1,
         }
+    }
+}
+
+impl ForecasterSettings {
+    /// Returns the work of one step of a future while so many jobs wait.
+    #[must_use]
+    pub fn work_of_step(waiting: u32) -> u64 {
+        u64::from(waiting) + 16
     }
 }

@@ -1,6 +1,7 @@
 //! The state that is asked about, as futures begin: the jobs that are here, and what may happen to
 //! each.
 
+use crate::batches::BatchSurprise;
 use crate::days::PastArrival;
 use crate::draws::{DrawPurpose, Draws, Named};
 use crate::runs::{Kin, RunTime, Runs, Sibling, Tables};
@@ -140,6 +141,19 @@ pub(crate) struct DrawnFates<'a> {
 struct Fate {
     time: RunTime,
     luck: Luck,
+    /// Of a batch that waits and of which nothing is known.
+    surprise: Option<(BatchSurprise, Named)>,
+}
+
+impl Fate {
+    #[inline]
+    fn run(&self, draws: Draws, settings: &ForecasterSettings) -> i64 {
+        let run = self.time.at(self.luck.draw(draws, settings));
+        match &self.surprise {
+            None => run,
+            Some((surprise, name)) => ((run as f64 * surprise.part(draws.named(*name))).round() as i64).max(1),
+        }
+    }
 }
 
 impl<'a> DrawnFates<'a> {
@@ -173,9 +187,12 @@ impl<'a> DrawnFates<'a> {
             let siblings = self.world.siblings(here.kin.user);
             self.runs.of(here.kin, here.ran, siblings, self.settings, self.tables, &mut time);
             let luck = Luck::of(self.world.name(here.id), here.kin);
-            self.fates[at] = Some(Fate { time, luck });
+            let surprise = (here.ran < 0).then(|| self.runs.surprise(here.kin, siblings)).flatten();
+            let surprise =
+                surprise.map(|surprise| (surprise, Named::new(DrawPurpose::Surprise, Luck::group(here.kin))));
+            self.fates[at] = Some(Fate { time, luck, surprise });
         }
-        self.fates[at].as_ref().map_or(0, |fate| fate.time.at(fate.luck.draw(draws, self.settings)))
+        self.fates[at].as_ref().map_or(0, |fate| fate.run(draws, self.settings))
     }
 
     /// The run time of a job of the past that arrives again.
@@ -214,8 +231,13 @@ struct Luck {
 }
 
 impl Luck {
+    /// The name of all jobs of a user and limit.
+    fn group(kin: Kin) -> u64 {
+        (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9)
+    }
+
     fn of(name: u64, kin: Kin) -> Luck {
-        let group = (kin.user as u32 as u64) << 32 ^ (kin.limit as u64).wrapping_mul(0x9e37_79b9);
+        let group = Luck::group(kin);
         Luck {
             batch: (kin.user >= 0).then(|| Named::new(DrawPurpose::Batch, group)),
             coupled: Named::new(DrawPurpose::Coupled, name),

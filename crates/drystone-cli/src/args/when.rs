@@ -15,11 +15,12 @@ Examples:
   drystone when --state now/ --procs 64 --limit 12h --user alice   # a job that is not submitted yet
   drystone when --state now/ --job 4711 --format json
   drystone when --state now/ --text '{job} starts {likely}, by {by90} with 90 %'  # for a login message
-  drystone when --state now/ --policy slurm --rehearse 200    # Slurm's own scheduler, with the folder's slurm.conf
+  drystone when --state now/ --policy easy --rehearse 1000    # processors alone, in a second
 
-The policy plans with the users' limits, the queue is in the order of Slurm's priorities, and processors count, not nodes. What
-the machine and its users really do is learned from the accounting; the answers are rehearsed on the last 1,000 jobs that waited,
-and corrected by what came of these.";
+With the folder's slurm.conf answers are of Slurm's own scheduler on its nodes and partitions: memory, GPUs, features and the limits
+of sacctmgr count. Without one they are of `easy`: processors count, not nodes, in the order of Slurm's priorities. What the machine
+and its users really do is learned from the accounting; the answers are rehearsed on the last jobs that waited, and corrected by what
+came of these.";
 
 /// Arguments of `drystone when`.
 #[derive(Args, Clone, Debug)]
@@ -50,22 +51,23 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "NAME", requires = "procs", help_heading = "A job to be submitted")]
     pub(crate) user: Option<String>,
 
-    /// Only nodes and jobs of this partition.
+    /// Only jobs of this partition; where processors count, not nodes, only its nodes as well.
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     pub(crate) partition: Option<String>,
 
     /// The policy that schedules there; `drystone policies` lists all. `slurm` is the model of
-    /// Slurm's own scheduler, with the slurm.conf of the folder where there is one.
-    #[arg(long, short, value_name = "SPEC", default_value = "easy", value_parser = super::values::policy)]
-    pub(crate) policy: PolicySpec,
+    /// Slurm's own scheduler, with the slurm.conf of the folder where there is one [default: slurm
+    /// where the folder has a slurm.conf, else easy].
+    #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
+    pub(crate) policy: Option<PolicySpec>,
 
-    /// Futures that are simulated [default: 100; under slurm fewer where more than 200 jobs are
-    /// asked about, 20 at least].
+    /// Futures that are simulated [default: 100; under slurm fewer where that would take long, 20
+    /// at least, by the passes and jobs in the first four, not by time].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) samples: Option<u32>,
 
     /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and 40
-    /// of 20 futures under slurm, whose passes take long to simulate].
+    /// of 5 to 20 futures under slurm, whose passes take long to simulate].
     #[arg(long, value_name = "N")]
     pub(crate) rehearse: Option<usize>,
 

@@ -39,4 +39,5 @@ mod terminal;
 mod unfit;
 mod whatif;
 mod when;
+mod when_nodes;
 mod workload;

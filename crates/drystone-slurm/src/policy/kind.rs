@@ -5,7 +5,7 @@ use super::{RequestShape, SlurmPolicy, priority};
 use crate::accounts::Accounts;
 use crate::conf::{KNOBS, SlurmConf};
 use crate::site::{JobPriorities, Multifactor, SchedulerRules};
-use drystone_core::policy::{Args, Param, Policy, PolicyKind, RegisterError, SpecError, Takes, ValueForm};
+use drystone_core::policy::{Args, Param, Policy, PolicyKind, PolicySpec, RegisterError, SpecError, Takes, ValueForm};
 use std::path::{Path, PathBuf};
 
 /// The path of a file.
@@ -170,6 +170,22 @@ pub fn register() -> Result<(), RegisterError> {
 }
 
 fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
+    build_policy(args, None)
+}
+
+/// Builds the policy among people that are known from elsewhere: accounts in the place of a file of
+/// them, and names behind the numbers of jobs, in the lines of `names`.
+///
+/// # Errors
+/// As reading the policy's text; names that are no such lines.
+pub fn build_among(spec: &PolicySpec, accounts: Accounts, names: &str) -> Result<Box<dyn Policy>, SpecError> {
+    let set: Vec<(String, String)> = spec.parameters().into_iter().map(|(name, is)| (name.to_string(), is)).collect();
+    let args = Args { text: spec.text(), params: [spec.kind().params, &[]], set: &set };
+    let names = LogNames::parse(names).map_err(|problem| args.error(problem))?;
+    build_policy(&args, Some((accounts, names)))
+}
+
+fn build_policy(args: &Args<'_>, own: Option<(Accounts, LogNames)>) -> Result<Box<dyn Policy>, SpecError> {
     let conf = match args.text("conf") {
         "none" => None,
         path => Some(SlurmConf::read(path).map_err(|error| args.error(error.to_string()))?),
@@ -180,9 +196,9 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
         return Err(args.error(format!("{}: no nodes or no partitions, so no machine", args.text("conf"))));
     }
     let pack = args.yes("pack")?;
-    let accounts = match beside(args, "accounts", "accounts.txt") {
-        None => Accounts::new(),
-        Some(path) => Accounts::read(path).map_err(|error| args.error(error.to_string()))?,
+    let (accounts, names) = match own {
+        Some(own) => own,
+        None => (read_accounts(args)?, read_names(args)?),
     };
     let mut shape = match &conf {
         Some(conf) => RequestShape::from_conf(conf, &accounts, pack),
@@ -192,7 +208,7 @@ fn build(args: &Args<'_>) -> Result<Box<dyn Policy>, SpecError> {
     if args.text("maxtime") != AUTO {
         shape.longest = args.get::<i64>("maxtime")? * 60;
     }
-    let (people, priorities) = people(args, conf.as_ref(), accounts)?;
+    let (people, priorities) = people(args, conf.as_ref(), accounts, names)?;
     let rules = rules(args, conf.as_ref())?;
     Ok(Box::new(SlurmPolicy::new(shape, rules, people, priorities)))
 }
@@ -214,20 +230,25 @@ fn beside(args: &Args<'_>, parameter: &str, name: &str) -> Option<PathBuf> {
     [format!("{prefix}{name}"), name.to_string()].iter().map(|file| conf.with_file_name(file)).find(|f| f.is_file())
 }
 
+fn read_accounts(args: &Args<'_>) -> Result<Accounts, SpecError> {
+    let path = beside(args, "accounts", "accounts.txt");
+    path.map_or_else(|| Ok(Accounts::new()), |path| Accounts::read(path).map_err(|error| args.error(error.to_string())))
+}
+
+fn read_names(args: &Args<'_>) -> Result<LogNames, SpecError> {
+    let Some(path) = beside(args, "names", "names.csv") else { return Ok(LogNames::default()) };
+    let told = |problem: String| args.error(format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| told(format!("cannot be read: {error}")))?;
+    LogNames::parse(&text).map_err(told)
+}
+
 /// Returns the users of jobs, and the weights of their priorities.
 fn people(
     args: &Args<'_>,
     conf: Option<&SlurmConf>,
     accounts: Accounts,
+    names: LogNames,
 ) -> Result<(People, Option<JobPriorities>), SpecError> {
-    let names = match beside(args, "names", "names.csv") {
-        None => LogNames::default(),
-        Some(path) => {
-            let told = |problem: String| args.error(format!("{}: {problem}", path.display()));
-            let text = std::fs::read_to_string(&path).map_err(|error| told(format!("cannot be read: {error}")))?;
-            LogNames::parse(&text).map_err(told)?
-        }
-    };
     let qos_from = match args.text("qos") {
         "none" => QosFrom::Nothing,
         "partition" => QosFrom::Partition,

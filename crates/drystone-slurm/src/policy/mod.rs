@@ -12,7 +12,7 @@ mod priority;
 mod shape;
 
 pub use heard::{PassReason, SharedVerdict, listen};
-pub use kind::{SLURM, register};
+pub use kind::{SLURM, build_among, register};
 
 use crate::model::{
     AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, VerdictObserver,

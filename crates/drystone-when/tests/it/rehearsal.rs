@@ -113,3 +113,56 @@ fn what_was_learned_is_saved() {
     assert!(a[0].correction.answers > 50, "{}", a[0].correction.answers);
     assert!(second.load(&saved[..saved.len() / 2]).is_err());
 }
+
+/// Each day one job is submitted at one o'clock, waits for another and competes from ten on; one
+/// comes at nine. In the days to come they arrive in that order.
+#[test]
+fn what_had_to_wait_for_others_is_replayed_from_when_it_competed() {
+    let spec: PolicySpec = "conservative".parse().expect("valid");
+    let hour = 3_600;
+    let mut past: Vec<Observed> = Vec::new();
+    for day in (0..12).map(|day| day * 24 * hour) {
+        let mut late = observed(2, day + hour, Some(day + 10 * hour), Some(day + 11 * hour), 0);
+        late.eligible = Time(day + 10 * hour);
+        past.push(late);
+        past.push(observed(2, day + 9 * hour, Some(day + 9 * hour), Some(day + 11 * hour), 0));
+    }
+    past.push(observed(4, 12 * 24 * hour - 100, Some(12 * 24 * hour - 100), None, 0));
+    past.push(observed(4, 12 * 24 * hour - 50, None, None, 0));
+    past.sort_by_key(|one| one.job.submit);
+    let now = Time(12 * 24 * hour);
+    let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
+    forecaster.rehearse(Machine::new(4), &past, now, 10, Span(60), &|| {}).expect("in order");
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &past[24..], &[], now).expect("sound");
+    // Jobs have run for two hours at most, in which the one that runs is 100 s old, and none that
+    // comes overtakes the one behind it.
+    let times = forecaster.times(&adoption.session, &[JobId(1)], 0, true).expect("in order");
+    let last = times.iter().map(|starts| starts[0].expect("a start")).max();
+    assert!(times.len() == 100 && last <= Some(7_101), "{last:?}");
+}
+
+/// A budget leaves out the last futures, as many on any number of threads, and no more than leaves
+/// twenty.
+#[test]
+fn a_budget_leaves_out_the_last_futures() {
+    let spec: PolicySpec = "conservative".parse().expect("valid");
+    let jobs: Vec<Observed> = std::iter::once(observed(4, 0, Some(0), None, 0))
+        .chain((1..20).map(|i| observed(1 + i as u32 % 4, i, None, None, 0)))
+        .collect();
+    let adoption = adopt(spec.scheduler(), Machine::new(4), &jobs, &[], Time(100)).expect("sound");
+    let futures = |look_work: u64, threads: usize| {
+        let settings = ForecasterSettings { look_work, ..ForecasterSettings::default() };
+        let mut forecaster = Forecaster::new(&spec, settings).expect("sound").on_threads(threads);
+        forecaster.times(&adoption.session, &[JobId(19)], 0, true).expect("sound")
+    };
+    let all = futures(u64::MAX, 1);
+    assert_eq!(all.len(), 100);
+    assert_eq!(futures(1, 1), all[..20]);
+    // Until the last of 19 jobs starts, 8 of them or more have ended, and each end counts as 16 and
+    // the jobs that wait, 16 to 35: 160 to 735 for each future.
+    let some = futures(15_000, 1);
+    assert!((20..100).contains(&some.len()), "{}", some.len());
+    assert_eq!(some, all[..some.len()]);
+    assert_eq!(futures(15_000, 3), some);
+    assert_eq!(futures(u64::MAX, 3), all);
+}

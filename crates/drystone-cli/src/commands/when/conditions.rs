@@ -102,14 +102,16 @@ fn amount(measure: LimitMeasure, job: &QueueEntry) -> u64 {
 
 impl QueueConditions {
     /// Finds what each job waits for first. A job whose condition is not among these jobs has no
-    /// answer, and its reason says why from then on.
-    pub(super) fn resolve(jobs: &mut [QueueEntry], now: i64) -> QueueConditions {
+    /// answer, and its reason says why from then on. A policy that keeps limits by itself needs no
+    /// condition for them.
+    pub(super) fn resolve(jobs: &mut [QueueEntry], now: i64, keeps_limits: bool) -> QueueConditions {
         let mut all = QueueConditions::default();
         let index = QueueIndex::new(jobs);
         let mut limited: BTreeMap<(LimitGroup, LimitMeasure), BTreeSet<usize>> = BTreeMap::new();
         let mut arrays: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for at in 0..jobs.len() {
             match jobs[at].reason.as_ref().and_then(super::reasons::WaitReason::condition) {
+                Some(Condition::Limit(..)) if keeps_limits => {}
                 Some(Condition::Limit(scope, measure)) => match index.holders(jobs, at, scope) {
                     Some(group) => _ = limited.entry((group, measure)).or_default().insert(at),
                     None => bar(jobs, at, "waits for a limit of its account or QOS that no running job here holds"),

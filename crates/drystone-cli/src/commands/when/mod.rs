@@ -2,10 +2,12 @@
 
 mod clock;
 mod conditions;
+mod history;
 mod places;
 mod reasons;
 mod reserved;
 mod scene;
+mod site_nodes;
 mod site_text;
 pub(super) mod state;
 mod told;
@@ -18,11 +20,12 @@ use crate::progress::WorkProgress;
 use clock::ZoneClock;
 use drystone::engine::Session;
 use drystone::model::{Job, JobId, Span, Time};
-use drystone::policy::Phase;
+use drystone::policy::{Phase, PolicySpec};
 use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
 use scene::WhenScene;
 pub(crate) use site_text::read_template;
 use std::path::Path;
+use std::sync::Arc;
 use told::{ChangeRow, WhenChange, WhenOutput};
 
 pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
@@ -46,8 +49,8 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
         return Err(CommandFailure::usage("--state DIR says where the state is"));
     };
     let clock = ZoneClock::in_zone(args.timezone.as_deref())?;
-    let args = &with_the_site_s_file(args, dir)?;
-    let mut scene = WhenScene::read(dir, args)?;
+    let policy = chosen_policy(args, dir)?;
+    let mut scene = WhenScene::read(dir, args, &policy)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
     let text = match &args.text {
@@ -57,48 +60,52 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     Ok((text, output::json(&told.json())?))
 }
 
-/// The options, with the folder's own `slurm.conf` where the policy is Slurm's and names no file.
-fn with_the_site_s_file(args: &WhenArgs, dir: &Path) -> Result<WhenArgs, CommandFailure> {
-    let mut args = args.clone();
+/// Returns the policy: that of the options, of the folder's own `slurm.conf` where it is Slurm's and
+/// names no file, else Slurm's where the folder has one that describes nodes and partitions.
+fn chosen_policy(args: &WhenArgs, dir: &Path) -> Result<PolicySpec, CommandFailure> {
     let file = dir.join("slurm.conf");
-    if file.is_file() {
-        args.policy = drystone_site::with_conf(&args.policy, &file)?;
+    let parse = |text: &str| text.parse::<PolicySpec>().map_err(|error| CommandFailure::usage(error.to_string()));
+    match (&args.policy, file.is_file()) {
+        (Some(policy), true) => Ok(drystone_site::with_conf(policy, &file)?),
+        (Some(policy), false) => Ok(policy.clone()),
+        (None, false) => parse("easy"),
+        (None, true) => match drystone_site::with_conf(&parse("slurm")?, &file) {
+            Ok(policy) => Ok(policy),
+            Err(error) => {
+                message::warning(&format!("{error}; answers are of --policy easy, which needs no slurm.conf"));
+                parse("easy")
+            }
+        },
     }
-    Ok(args)
 }
 
-fn failure(args: &WhenArgs, error: &FutureError) -> CommandFailure {
-    CommandFailure::usage(format_args!("policy {}: {error}", args.policy))
+fn failure(policy: &PolicySpec, error: &FutureError) -> CommandFailure {
+    CommandFailure::usage(format_args!("policy {policy}: {error}"))
 }
 
 /// Returns whether the policy has passes of its own clocks: thousands in each future of a long
 /// wait.
-fn has_clocks(args: &WhenArgs) -> bool {
-    args.policy.kind().name == "slurm"
+fn has_clocks(policy: &PolicySpec) -> bool {
+    policy.kind().name == "slurm"
 }
 
-/// Returns the number of past answers to rehearse. Says so where that takes a while.
-fn questions(args: &WhenArgs) -> usize {
-    let clocks = has_clocks(args);
-    let questions = args.rehearse.unwrap_or(if clocks { 40 } else { 1_000 });
-    if clocks && questions > 0 {
-        message::note(&format!(
-            "rehearsing {questions} past answers under Slurm's own scheduler, which takes minutes where hundreds of jobs wait; --rehearse 0 leaves that out"
-        ));
-    }
-    questions
+/// Returns the number of past answers to rehearse.
+fn questions(args: &WhenArgs, policy: &PolicySpec) -> usize {
+    args.rehearse.unwrap_or(if has_clocks(policy) { 40 } else { 1_000 })
 }
 
 /// Rehearses, then answers for one job or for all.
 fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandFailure> {
-    let fail = |error: FutureError| failure(args, &error);
-    let forecaster = Forecaster::new(&args.policy, scene.settings(args)).map_err(fail)?;
+    let policy = scene.policy.clone();
+    let fail = |error: FutureError| failure(&policy, &error);
+    let schedulers = Arc::clone(&scene.schedulers);
+    let forecaster = Forecaster::with(&policy, scene.settings(args), move || schedulers()).map_err(fail)?;
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let mut forecaster = forecaster.on_threads(threads);
-    let rehearsal = scene.rehearse(&mut forecaster, questions(args)).map_err(fail)?;
+    let rehearsal = scene.rehearse(&mut forecaster, questions(args, &policy)).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
     let asked = scene.asked(args)?;
-    let adoption = scene.adopt(args).map_err(fail)?;
+    let adoption = scene.adopt().map_err(fail)?;
     if adoption.left_out > 0 {
         let jobs = plural(adoption.left_out as u64, "job");
         message::warning(&format!("left out for more processors than the nodes that take new jobs have: {jobs}"));
@@ -110,7 +117,8 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
         Some(job) if scene.is_reserved(job) => Vec::new(),
         Some(job) => vec![job],
         None => {
-            let waits = |job: &usize| scene.observed[*job].start.is_none();
+            let partition = args.partition.as_deref();
+            let waits = |job: &usize| scene.observed[*job].start.is_none() && scene.is_of(*job, partition);
             adoption.jobs.iter().copied().filter(waits).chain(scene.too_wide()).collect()
         }
     };
@@ -124,6 +132,9 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
     // Promises of the policy bind where the cluster schedules as the policy does.
     let trusted = rehearsal.keeps_promises() && is_modelled(&forecaster);
     let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
+    if !open.is_empty() {
+        told.samples = u32::try_from(times.len()).unwrap_or(u32::MAX);
+    }
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, found.next()?)));
         let place = id.and_then(|id| waiting.iter().position(|&other| other == id)).map(|at| at + 1);
@@ -136,11 +147,11 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
     let competes = asked.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
     if let (Some(job), false, [_]) = (competes, args.no_what_if, &open[..]) {
         told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
-        told.what_if = what_if(args, scene, &mut forecaster, job, &times).map_err(fail)?;
+        told.what_if = what_if(scene, &mut forecaster, job, &times).map_err(fail)?;
     }
     if asked.is_none_or(|job| scene.is_reserved(job)) {
         let pools = (&scene.reserved, scene.now);
-        for (job, answer) in reserved::answer_reserved(args, pools, &mut forecaster, asked).map_err(fail)? {
+        for (job, answer) in reserved::answer_reserved(&policy, pools, &mut forecaster, asked).map_err(fail)? {
             told.add(scene, job, (None, None), answer);
         }
     }
@@ -190,7 +201,6 @@ fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
 
 /// Finds changes that would move the start of a job, with the same futures.
 fn what_if(
-    args: &WhenArgs,
     scene: &WhenScene,
     forecaster: &mut Forecaster,
     job: usize,
@@ -200,12 +210,12 @@ fn what_if(
     let longest = forecaster.longest_of(own.user, 20);
     let mut rows = Vec::new();
     if scene.is_hypothetical(job) {
-        rows.extend(later(args, scene, forecaster, &own, before)?);
+        rows.extend(later(scene, forecaster, &own, before)?);
     }
     for (procs, limit) in variants(own.procs, own.estimate, longest) {
         let mut other = own.clone();
         (other.procs, other.estimate) = (procs, limit);
-        let adoption = scene.adopt_with(args, job, &other)?;
+        let adoption = scene.adopt_with(job, &other)?;
         let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting().any(|other| other == id));
         let horizon = forecaster.settings().horizon.0;
         let (times, answer): (Vec<Option<i64>>, Option<StartAnswer>) = match waits {
@@ -233,13 +243,12 @@ const LATER: [Span; 3] = [Span(2 * 3600), Span(6 * 3600), Span(24 * 3600)];
 
 /// Rows for a job that is submitted later.
 fn later(
-    args: &WhenArgs,
     scene: &WhenScene,
     forecaster: &mut Forecaster,
     own: &Job,
     before: &[Vec<Option<i64>>],
 ) -> Result<Vec<ChangeRow>, FutureError> {
-    let without = scene.adopt_without_last(args)?;
+    let without = scene.adopt_without_last()?;
     let horizon = forecaster.settings().horizon.0;
     let mut rows = Vec::new();
     for after in LATER {

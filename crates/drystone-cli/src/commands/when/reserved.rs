@@ -1,9 +1,8 @@
 //! Jobs in reservations: each reservation is a machine of its own, for its own jobs.
 
 use super::state::{ClusterState, NodeTakes, QueueEntry};
-use crate::args::WhenArgs;
-use drystone::model::{JobId, Machine, Span, Time};
-use drystone::policy::Phase;
+use drystone::model::{DemandId, JobId, Machine, Span, Time};
+use drystone::policy::{Phase, PolicySpec};
 use drystone_when::{Adoption, Forecaster, FutureError, Observed, RunTimes, StartAnswer, StartGates, adopt};
 use std::collections::BTreeMap;
 
@@ -43,7 +42,9 @@ impl ReservedPool {
     pub(super) fn add(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
         let runs = observed.start.is_some();
         let held = !runs && self.from > now;
-        let job = Observed { eligible: Time(queued.submit.min(now)), held, on: None, ..observed.clone() };
+        let mut job = Observed { eligible: Time(queued.submit.min(now)), held, on: None, ..observed.clone() };
+        // What it asks of nodes is not counted here.
+        (job.job.demand, job.job.partition, job.job.queue, job.job.group) = (DemandId::NONE, -1, -1, -1);
         self.jobs.push((job, place.filter(|_| !runs)));
     }
 
@@ -56,13 +57,13 @@ impl ReservedPool {
     /// here; one that cannot end within the reservation does not start.
     fn answers(
         &self,
-        args: &WhenArgs,
+        policy: &PolicySpec,
         forecaster: &mut Forecaster,
         now: i64,
     ) -> Result<Vec<ReservedAnswer>, FutureError> {
         let observed: Vec<Observed> = self.jobs.iter().map(|(job, _)| job.clone()).collect();
         let machine = Machine::new(self.procs.max(1));
-        let Adoption { session, jobs, .. } = adopt(args.policy.scheduler(), machine, &observed, &[], Time(now))?;
+        let Adoption { session, jobs, .. } = adopt(policy.scheduler(), machine, &observed, &[], Time(now))?;
         let begins = (0u32..).zip(&jobs).filter(|(_, at)| observed[**at].held);
         let eligible = begins.map(|(id, _)| (JobId(id), Time(self.from))).collect();
         forecaster.set_gates(StartGates { eligible, ..StartGates::default() });
@@ -93,7 +94,7 @@ impl ReservedPool {
 
 /// Answers for all jobs that wait in reservations, or for one of them.
 pub(super) fn answer_reserved(
-    args: &WhenArgs,
+    policy: &PolicySpec,
     (pools, now): (&BTreeMap<String, ReservedPool>, i64),
     forecaster: &mut Forecaster,
     only: Option<usize>,
@@ -101,7 +102,7 @@ pub(super) fn answer_reserved(
     let mut all = Vec::new();
     for pool in pools.values() {
         if pool.waiting().any(|job| only.is_none_or(|only| only == job)) {
-            all.extend(pool.answers(args, forecaster, now)?);
+            all.extend(pool.answers(policy, forecaster, now)?);
         }
     }
     all.retain(|(job, _)| only.is_none_or(|only| only == *job));

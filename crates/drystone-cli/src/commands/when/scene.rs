@@ -1,23 +1,28 @@
 //! The state of a cluster as a forecaster takes it: one pool of processors, jobs observed.
 
 use super::conditions::QueueConditions;
+use super::history::{ListedNodes, place_history};
 use super::places::NodePlaces;
 use super::reasons::{Condition, WaitReason};
 use super::reserved::ReservedPool;
-use super::state::{self, ClusterState, NodeTakes, QueueEntry};
+use super::site_nodes::{JobNames, SchedulerSource, SiteNodes, shape_of_queued};
+use super::state::{self, ClusterState, QueueEntry, StateNode};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
 use crate::progress::WorkProgress;
 use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
-use drystone::policy::CapacityLoss;
+use drystone::policy::{CapacityLoss, PolicySpec};
 use drystone_site::{ImportObserver, ImportOptions, Site, import};
-use drystone_when::{Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, StartGates, adopt};
+use drystone_when::{
+    Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, SiteMachine, StartGates, adopt,
+};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The job that is not submitted yet, as it is called.
 const HYPOTHETICAL: &str = "the job";
@@ -31,13 +36,21 @@ const FIRST_ANSWERS: usize = 5;
 
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
 const FUTURES_OF_CLOCKS: u32 = 20;
-/// Starts that are simulated under such a policy, in all futures together.
-const STARTS_OF_CLOCKS: usize = 20_000;
+/// Work of the futures of such a policy unless another number is asked for, and of its rehearsal:
+/// each takes a few seconds on one core.
+const WORK_OF_CLOCKS: [u64; 2] = [5_000_000, 2_500_000];
 /// Futures unless another number is asked for.
 const FUTURES: u32 = 100;
 
 pub(super) struct WhenScene {
     pub(super) now: i64,
+    /// The policy, of the folder's own `slurm.conf` where it is Slurm's.
+    pub(super) policy: PolicySpec,
+    pub(super) schedulers: SchedulerSource,
+    /// The cluster that `slurm.conf` describes, under Slurm's own policy.
+    site_nodes: Option<SiteNodes>,
+    /// Nodes of jobs that ran or run, where nodes count.
+    listed: ListedNodes,
     /// Processors of nodes that take new jobs, and those that jobs still hold on others.
     machine: Machine,
     /// Those of nodes that take new jobs, now or after a reservation.
@@ -59,14 +72,23 @@ pub(super) struct WhenScene {
 }
 
 impl WhenScene {
-    pub(super) fn read(dir: &Path, args: &WhenArgs) -> Result<WhenScene, CommandFailure> {
+    pub(super) fn read(dir: &Path, args: &WhenArgs, policy: &PolicySpec) -> Result<WhenScene, CommandFailure> {
         let mut state = state::read(dir)?;
-        if let Some(name) = &args.partition {
+        let site_nodes = SiteNodes::read(policy, dir)?;
+        // Where nodes count, the whole cluster is simulated.
+        let partition = args.partition.as_deref().filter(|_| site_nodes.is_none());
+        if let Some(name) = partition {
             state.take_in_neighbours(name);
         }
         let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?;
+        let policy = site_nodes.as_ref().map_or_else(|| policy.clone(), |nodes| nodes.policy(policy));
+        let plain = policy.clone();
         let mut scene = WhenScene {
             now: state.now,
+            policy,
+            schedulers: Arc::new(move || plain.scheduler()),
+            site_nodes,
+            listed: ListedNodes::new(),
             machine: Machine::new(1),
             open: 1,
             losses: Vec::new(),
@@ -79,12 +101,14 @@ impl WhenScene {
             has_accounting: site.is_some(),
             remarks: Vec::new(),
         };
-        let places = scene.build_machine(&state, args, dir)?;
+        check_partition(&state, args, dir)?;
+        let places = scene.build_machine(&state, partition, dir)?;
         if let Some(site) = &site {
-            scene.take_past(site, &state, args);
+            scene.take_past(site, &state, partition);
         }
         scene.present = scene.observed.len();
-        scene.take_queue(&state, args, &places);
+        scene.take_queue(&state, partition, &places);
+        scene.settle_nodes(&places)?;
         Ok(scene)
     }
 
@@ -93,65 +117,26 @@ impl WhenScene {
         *self.users.entry(name.to_string()).or_insert(next)
     }
 
-    /// Processors of nodes that take new jobs, and those that jobs still hold on others. Returns
-    /// the processors of each running job.
+    /// Sets the processors of nodes that take new jobs, and those that jobs still hold on others.
+    /// Returns where nodes are.
     fn build_machine(
         &mut self,
         state: &ClusterState,
-        args: &WhenArgs,
+        wanted: Option<&str>,
         dir: &Path,
     ) -> Result<NodePlaces, CommandFailure> {
-        let wanted = args.partition.as_deref();
-        let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
-        if let Some(name) = wanted.filter(|name| !known.contains(name)) {
-            let all: Vec<&str> = known.into_iter().collect();
-            return Err(CommandFailure::usage(format_args!(
-                "--partition: no node in {} is in `{name}`; expected one of {}",
-                dir.join("nodes.txt").display(),
-                all.join(", ")
-            )));
-        }
-        if wanted.is_none() && known.len() > 1 {
-            self.remarks.push(format!(
-                "the nodes are in {} partitions and taken as one pool; --partition takes one of them",
-                known.len()
-            ));
-        }
         let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
         let running: Vec<&QueueEntry> = state.jobs.iter().filter(|job| job.since.is_some()).filter(here).collect();
-        // Nodes that are out hold no more than the running jobs do.
-        let mut held = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
-        let (mut procs, mut places) = (0u32, NodePlaces::default());
-        let in_window = |name: &String| {
-            state
-                .windows
-                .iter()
-                .any(|window| window.from <= state.now && state.now < window.until && window.nodes.contains(name))
-        };
         self.open = 0;
-        for node in
-            state.nodes.iter().filter(|node| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name)))
-        {
-            let busy = node.busy.min(node.procs);
-            let open = match node.takes {
-                NodeTakes::Any => true,
-                NodeTakes::Reserved => in_window(&node.name),
-                NodeTakes::None => false,
-            };
-            let usable = if open { node.procs } else { busy.min(held) };
-            held -= if open { 0 } else { usable };
-            if usable > 0 {
-                let range = procs..procs + usable;
-                if open {
-                    self.open += usable;
-                } else {
-                    let on = ProcSet::range(range.clone());
-                    self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
-                }
-                places.add(&node.name, range, busy.min(usable));
-                procs += usable;
+        let (procs, mut places) = match &self.site_nodes {
+            Some(nodes) => {
+                nodes.check_nodes(&state.nodes);
+                let described: Vec<(String, u32)> =
+                    nodes.nodes().map(|(name, cpus)| (name.to_string(), cpus)).collect();
+                self.lay_out(state, &described)
             }
-        }
+            None => self.gather(state, wanted, &running),
+        };
         if self.open == 0 {
             return Err(CommandFailure::usage(format_args!(
                 "{}: no node is up and takes new jobs, so that no job can start",
@@ -169,17 +154,72 @@ impl WhenScene {
                 self.losses.push(CapacityLoss { on, from: Time(window.from), until: Time(window.until) });
             }
         }
-        // Where nothing is out, it does not matter which processors a job has.
-        if !self.losses.is_empty() {
+        // Where nothing is out and nodes do not count, it does not matter which processors a job has.
+        if !self.losses.is_empty() && self.site_nodes.is_none() {
             places.give(&running);
         }
         Ok(places)
     }
 
+    /// Puts the nodes that the configuration describes one behind the other; those that take no new
+    /// jobs are out from now on.
+    fn lay_out(&mut self, state: &ClusterState, described: &[(String, u32)]) -> (u32, NodePlaces) {
+        let listed: BTreeMap<&str, &StateNode> = state.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+        let (mut procs, mut places) = (0u32, NodePlaces::default());
+        for (name, cpus) in described {
+            let range = procs..procs + cpus;
+            let node = listed.get(name.as_str());
+            if node.is_some_and(|node| state.takes_jobs(node)) {
+                self.open += cpus;
+            } else {
+                let on = ProcSet::range(range.clone());
+                self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
+            }
+            places.add(name, range, node.map_or(0, |node| node.busy.min(*cpus)));
+            procs += cpus;
+        }
+        (procs, places)
+    }
+
+    /// Counts the processors of nodes that take new jobs, and of others as many as running jobs
+    /// hold.
+    fn gather(&mut self, state: &ClusterState, wanted: Option<&str>, running: &[&QueueEntry]) -> (u32, NodePlaces) {
+        let partitions: BTreeSet<&String> = state.nodes.iter().flat_map(|node| &node.partitions).collect();
+        if wanted.is_none() && partitions.len() > 1 {
+            self.remarks.push(format!(
+                "the nodes are in {} partitions and taken as one pool; --partition takes one of them, and --policy slurm with the \
+                 folder's slurm.conf all as they are",
+                partitions.len()
+            ));
+        }
+        // Nodes that are out hold no more than the running jobs do.
+        let mut held = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
+        let (mut procs, mut places) = (0u32, NodePlaces::default());
+        let is_here = |node: &&StateNode| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name));
+        for node in state.nodes.iter().filter(is_here) {
+            let busy = node.busy.min(node.procs);
+            let open = state.takes_jobs(node);
+            let usable = if open { node.procs } else { busy.min(held) };
+            held -= if open { 0 } else { usable };
+            if usable > 0 {
+                let range = procs..procs + usable;
+                if open {
+                    self.open += usable;
+                } else {
+                    let on = ProcSet::range(range.clone());
+                    self.losses.push(CapacityLoss { on, from: Time(state.now), until: Time::MAX });
+                }
+                places.add(&node.name, range, busy.min(usable));
+                procs += usable;
+            }
+        }
+        (procs, places)
+    }
+
     /// Jobs of the accounting that are over.
-    fn take_past(&mut self, site: &Site, state: &ClusterState, args: &WhenArgs) {
+    fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
         let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
-        let wanted = args.partition.as_deref();
+        let mut nodes: Vec<String> = Vec::new();
         for job in site.jobs() {
             let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
             let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
@@ -189,6 +229,10 @@ impl WhenScene {
             }
             let mut wants = Job::new(Time(job.submit), procs, Span(i64::from(job.limit).max(1)));
             wants.user = self.user(&job.user);
+            if let Some(own) = &mut self.site_nodes {
+                own.describe(&mut wants, JobNames::of_past(&job), job.node_shape());
+                nodes.push(job.node_list.to_string());
+            }
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
             let start = job.start.filter(|&start| start <= end).map(Time);
             let rank = 0;
@@ -203,15 +247,36 @@ impl WhenScene {
             });
         }
         // Days are replayed in the order of arrival.
-        self.observed.sort_by_key(|one| one.job.submit);
+        let mut order: Vec<usize> = (0..self.observed.len()).collect();
+        order.sort_by_key(|&at| self.observed[at].job.submit);
+        self.observed = order.iter().map(|&at| self.observed[at].clone()).collect();
+        let list = |(at, &before): (usize, &usize)| Some((at, state::hosts(nodes.get(before)?)));
+        self.listed = order.iter().enumerate().filter_map(list).collect();
     }
 
-    fn take_queue(&mut self, state: &ClusterState, args: &WhenArgs, places: &NodePlaces) {
-        let wanted = args.partition.as_deref();
+    /// Puts jobs on their nodes and in the order of the queue, once all are known.
+    fn settle_nodes(&mut self, places: &NodePlaces) -> Result<(), CommandFailure> {
+        let Some(nodes) = &self.site_nodes else { return Ok(()) };
+        place_history(&mut self.observed, &self.listed, places);
+        let mut queue: Vec<&mut Observed> =
+            self.observed[self.present..].iter_mut().filter(|one| one.start.is_none()).collect();
+        queue.sort_by_key(|one| (one.rank, one.job.submit));
+        nodes.put_in_order(&mut queue.into_iter().map(|one| &mut one.job).collect::<Vec<_>>());
+        self.schedulers = nodes.schedulers(&self.policy, &self.users)?;
+        Ok(())
+    }
+
+    /// The machine with what jobs ask of its nodes.
+    fn site_machine(&self) -> SiteMachine {
+        SiteMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resources) }
+    }
+
+    fn take_queue(&mut self, state: &ClusterState, wanted: Option<&str>, places: &NodePlaces) {
         let mut without = 0;
         let here = |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
         let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(here).cloned().collect();
-        self.conditions = QueueConditions::resolve(&mut jobs, self.now);
+        let keeps_limits = self.site_nodes.as_ref().is_some_and(SiteNodes::keeps_limits);
+        self.conditions = QueueConditions::resolve(&mut jobs, self.now, keeps_limits);
         for (at, mut queued) in jobs.into_iter().enumerate() {
             without += u32::from(queued.limit.is_none());
             let pool = self.reserved.get(&queued.reservation);
@@ -225,6 +290,12 @@ impl WhenScene {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
                 job.user = self.user(&queued.user);
+                if let Some(own) = &mut self.site_nodes {
+                    own.describe(&mut job, JobNames::of_queue(&queued), shape_of_queued(&queued));
+                    if queued.since.is_some() {
+                        self.listed.push((self.observed.len(), queued.nodes.clone()));
+                    }
+                }
                 let start = queued.since.map(|since| Time(since.min(self.now)));
                 // The past asks about jobs from the time on at which they compete.
                 let reserved = queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
@@ -245,25 +316,24 @@ impl WhenScene {
         }
     }
 
-    /// Number of futures: those in which hundreds of jobs have to start take long under a policy
-    /// with passes of its own clocks.
-    pub(super) fn samples(&self, args: &WhenArgs) -> u32 {
-        let all = args.job.is_none() && args.procs.is_none();
-        let waits = |one: &&Observed| one.start.is_none() && (one.held || one.eligible.0 <= self.now);
-        let waiting = self.observed[self.present..].iter().filter(waits).count().max(1);
-        let of_budget = u32::try_from(STARTS_OF_CLOCKS / waiting).unwrap_or(u32::MAX);
-        args.samples.unwrap_or(match super::has_clocks(args) && all {
-            true => of_budget.clamp(FUTURES_OF_CLOCKS, FUTURES),
-            false => FUTURES,
-        })
-    }
-
+    /// Numbers of the forecaster. Under a policy with passes of its own clocks there are as many
+    /// futures as a certain work allows.
     pub(super) fn settings(&self, args: &WhenArgs) -> ForecasterSettings {
-        let samples = self.samples(args);
-        let rehearsed = if super::has_clocks(args) { samples.min(FUTURES_OF_CLOCKS) } else { samples };
+        let clocks = super::has_clocks(&self.policy);
+        let samples = args.samples.unwrap_or(FUTURES);
+        let rehearsed = if clocks { samples.min(FUTURES_OF_CLOCKS) } else { samples };
+        let bounded = |work: u64, asked: bool| if clocks && !asked { work } else { u64::MAX };
         // 5 January 1970 was a Monday.
         let monday = 4 * 86_400;
-        ForecasterSettings { samples, rehearsed, seed: args.seed, monday, ..ForecasterSettings::default() }
+        ForecasterSettings {
+            samples,
+            rehearsed,
+            look_work: bounded(WORK_OF_CLOCKS[0], args.samples.is_some()),
+            rehearsal_work: bounded(WORK_OF_CLOCKS[1], args.rehearse.is_some()),
+            seed: args.seed,
+            monday,
+            ..ForecasterSettings::default()
+        }
     }
 
     /// Learns from the past, and from the jobs of the queue as they came.
@@ -283,7 +353,7 @@ impl WhenScene {
                 );
             }
         };
-        forecaster.rehearse(self.machine, &self.observed, Time(self.now), questions, PATIENCE, &step)
+        forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), questions, PATIENCE, &step)
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
@@ -302,6 +372,7 @@ impl WhenScene {
                 }
                 job.user = self.user(name);
             }
+            self.describe_hypothetical(&mut job, args);
             let at = self.observed.len();
             let (eligible, rank) = (Time(self.now), i64::MAX);
             self.observed.push(Observed { job, eligible, start: None, end: None, rank, on: None, held: false });
@@ -325,22 +396,33 @@ impl WhenScene {
         Ok(*place)
     }
 
+    /// A job that is not submitted yet is of the account, QOS and partition of its user's last.
+    fn describe_hypothetical(&mut self, job: &mut Job, args: &WhenArgs) {
+        let last = self.observed.iter().rev().find(|one| one.job.user == job.user && job.user >= 0);
+        if let Some(Observed { job: last, .. }) = last {
+            (job.group, job.queue, job.partition) = (last.group, last.queue, last.partition);
+        }
+        if let (Some(nodes), Some(partition)) = (&mut self.site_nodes, &args.partition) {
+            nodes.move_to(job, partition);
+        }
+    }
+
     /// The session of the present.
-    pub(super) fn adopt(&self, args: &WhenArgs) -> Result<Adoption, FutureError> {
-        self.adopted(args, &self.observed[self.present..])
+    pub(super) fn adopt(&self) -> Result<Adoption, FutureError> {
+        self.adopted(&self.observed[self.present..])
     }
 
     /// Adopts the queue with one job replaced.
-    pub(super) fn adopt_with(&self, args: &WhenArgs, job: usize, other: &Job) -> Result<Adoption, FutureError> {
+    pub(super) fn adopt_with(&self, job: usize, other: &Job) -> Result<Adoption, FutureError> {
         let mut jobs = self.observed[self.present..].to_vec();
         jobs[job - self.present].job = other.clone();
-        self.adopted(args, &jobs)
+        self.adopted(&jobs)
     }
 
     /// The session of the present without the last of the jobs, which is not submitted yet.
-    pub(super) fn adopt_without_last(&self, args: &WhenArgs) -> Result<Adoption, FutureError> {
+    pub(super) fn adopt_without_last(&self) -> Result<Adoption, FutureError> {
         let last = self.observed.len().saturating_sub(1).max(self.present);
-        self.adopted(args, &self.observed[self.present..last])
+        self.adopted(&self.observed[self.present..last])
     }
 
     /// Jobs of the queue that wait and are wider than all nodes that take new jobs.
@@ -360,18 +442,25 @@ impl WhenScene {
         self.open
     }
 
+    /// Returns whether a job is of the partition that was asked about.
+    pub(super) fn is_of(&self, job: usize, partition: Option<&str>) -> bool {
+        let own = self.queue.iter().find(|(_, place)| *place == Some(job)).map(|(queued, _)| &queued.partition);
+        let is_of = |name: &str| own.is_none_or(|own| own.split(',').any(|other| other == name));
+        partition.is_none_or(is_of)
+    }
+
     /// Returns whether a job is not submitted yet.
     pub(super) fn is_hypothetical(&self, job: usize) -> bool {
         job >= self.present && !self.queue.iter().any(|(_, place)| *place == Some(job))
     }
 
-    fn adopted(&self, args: &WhenArgs, jobs: &[Observed]) -> Result<Adoption, FutureError> {
+    fn adopted(&self, jobs: &[Observed]) -> Result<Adoption, FutureError> {
         // Jobs that are too wide for all nodes that take jobs do not stand in the way of others.
         let (mut here, open) = (jobs.to_vec(), self.open);
         for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
             (one.eligible, one.held) = (Time::MAX, false);
         }
-        let mut adoption = adopt(args.policy.scheduler(), self.machine, &here, &self.losses, Time(self.now))?;
+        let mut adoption = adopt((self.schedulers)(), self.site_machine(), &here, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);
         Ok(adoption)
     }
@@ -401,6 +490,22 @@ impl WhenScene {
         let ids: BTreeMap<usize, JobId> = (0u32..).zip(&adoption.jobs).map(|(id, &job)| (job, JobId(id))).collect();
         let id = |at: usize| self.queue.get(at)?.1.and_then(|place| ids.get(&place).copied());
         self.conditions.gates(id, |name| self.users.get(name).copied())
+    }
+}
+
+/// Checks that the partition that was asked about is there.
+fn check_partition(state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<(), CommandFailure> {
+    let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
+    match args.partition.as_deref().filter(|name| !known.contains(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let all: Vec<&str> = known.into_iter().collect();
+            Err(CommandFailure::usage(format_args!(
+                "--partition: no node in {} is in `{name}`; expected one of {}",
+                dir.join("nodes.txt").display(),
+                all.join(", ")
+            )))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::reasons::{Condition, WaitEffect, WaitReason, in_reservation, reason};
 use crate::exit::CommandFailure;
+use drystone::model::NodeMemory;
 use drystone_slurm::accounts::Tres;
 use drystone_slurm::conf::{ReservedWindow, reserved_windows};
 use serde_json::Value;
@@ -16,10 +17,12 @@ export TZ=UTC SLURM_TIME_FORMAT=%s SLURM_BITSTR_LEN=0
 date +%s > now.txt
 squeue --json > squeue.json
 # where squeue has no --json, instead:
-#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P|%N|%v|%a|%q|%E|%D|%m|%b' > squeue.txt
+#   squeue -h -a -t PD,R,S,CG,CF -o '%i|%T|%r|%C|%l|%V|%S|%Q|%u|%P|%N|%v|%a|%q|%E|%D|%m|%b|%f' > squeue.txt
 scontrol -o show nodes > nodes.txt
 scontrol -o show reservations > reservations.txt
-cp $(scontrol show config | sed -n 's/^SLURM_CONF *= *//p') slurm.conf    # for --policy slurm
+cp $(scontrol show config | sed -n 's/^SLURM_CONF *= *//p') slurm.conf    # and what it includes
+sacctmgr -P show assoc tree > assoc.txt    # limits; without a database leave it out
+sacctmgr -P show qos > qos.txt
 mkdir -p accounting; sacct -a -X -D -P --noconvert -S now-60days -E now --format=JobIDRaw,JobID,Cluster,User,Account,Group,\\
 UID,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,State,ExitCode,Priority,Reason,Flags,\\
 Reservation,Constraints,ReqNodes,NNodes,ReqCPUS,AllocCPUS,ReqMem,ReqTRES,AllocTRES,NodeList > accounting/jobs.psv
@@ -56,6 +59,12 @@ pub(super) struct QueueEntry {
     /// Memory in MB and GPUs, 0 where they are not known.
     pub(super) memory: u64,
     pub(super) gpus: u64,
+    /// Memory as it is asked for: of each node, or for each processor.
+    pub(super) memory_each: NodeMemory,
+    /// Type of its GPUs; empty for any.
+    pub(super) gpu_kind: String,
+    /// Features that its nodes have.
+    pub(super) features: String,
 }
 
 impl QueueEntry {
@@ -66,6 +75,16 @@ impl QueueEntry {
 }
 
 impl ClusterState {
+    /// Returns whether a node takes new jobs, now or after a reservation.
+    pub(super) fn takes_jobs(&self, node: &StateNode) -> bool {
+        let begun = |window: &&ReservedWindow| window.from <= self.now && self.now < window.until;
+        match node.takes {
+            NodeTakes::Any => true,
+            NodeTakes::Reserved => self.windows.iter().filter(begun).any(|window| window.nodes.contains(&node.name)),
+            NodeTakes::None => false,
+        }
+    }
+
     /// Counts running jobs of other partitions to this one, with the processors that they have on
     /// its nodes.
     pub(super) fn take_in_neighbours(&mut self, partition: &str) {
@@ -330,6 +349,9 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
             node_count: number(get("node_count")).and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(0),
             memory: tres.mem.unwrap_or(0),
             gpus: tres.gpu.unwrap_or(0),
+            memory_each: memory_of_json(number(get("memory_per_cpu")), number(get("memory_per_node"))),
+            gpu_kind: gpu_kind(&word(get("tres_req_str"))),
+            features: features(&word(get("features"))),
         };
         match (array, number(get("array_task_id")), word(get("array_task_string"))) {
             (Some(array), Some(task), _) => jobs.push(QueueEntry { name: format!("{array}_{task}"), ..one }),
@@ -352,7 +374,7 @@ fn reservation_name(text: &str) -> String {
 }
 
 /// Nodes of a list; none where it is no list.
-fn hosts(list: &str) -> Vec<String> {
+pub(super) fn hosts(list: &str) -> Vec<String> {
     drystone_slurm::conf::expand_hostlist(list).unwrap_or_default()
 }
 
@@ -408,6 +430,53 @@ fn memory(text: &str, nodes: u32, procs: u32) -> u64 {
     each.unwrap_or(0).saturating_mul(u64::from(parts))
 }
 
+/// Memory as squeue prints it: `4G` of each node, `2000Mc` for each processor; `0` is all that a
+/// node has.
+fn memory_each(text: &str) -> NodeMemory {
+    let (text, of_processors) = match text.strip_suffix('c') {
+        Some(text) => (text, true),
+        None => (text.strip_suffix('n').unwrap_or(text), false),
+    };
+    if text == "0" {
+        return NodeMemory::Whole;
+    }
+    let mb = Tres::parse(&format!("mem={text}")).ok().and_then(|(tres, _)| tres.mem).unwrap_or(0);
+    asked_memory(mb, of_processors)
+}
+
+fn asked_memory(mb: u64, of_processors: bool) -> NodeMemory {
+    match (mb.saturating_mul(1024), of_processors) {
+        (0, _) => NodeMemory::None,
+        (kb, true) => NodeMemory::PerCore(kb),
+        (kb, false) => NodeMemory::PerNode(kb),
+    }
+}
+
+/// Memory in MB for each processor or of each node, whichever is set.
+fn memory_of_json(of_processor: Option<i64>, of_node: Option<i64>) -> NodeMemory {
+    let mb = |mb: i64| u64::try_from(mb).unwrap_or(0);
+    match (of_processor, of_node) {
+        (Some(each), _) if each > 0 => asked_memory(mb(each), true),
+        (_, Some(0)) => NodeMemory::Whole,
+        (_, each) => asked_memory(each.map_or(0, mb), false),
+    }
+}
+
+/// The type of GPUs: `gres/gpu:a100:4`, `gres/gpu:a100=4`.
+fn gpu_kind(text: &str) -> String {
+    let one = |part: &str| {
+        let rest = &part[part.find("gpu")? + 3..];
+        let kind = rest.strip_prefix(':')?.split([':', '=', '(']).next()?;
+        kind.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| kind.to_string())
+    };
+    text.split(',').find_map(one).unwrap_or_default()
+}
+
+/// Features as Slurm prints them; empty for none.
+fn features(text: &str) -> String {
+    if matches!(text, "(null)" | "N/A") { String::new() } else { text.replace(' ', "") }
+}
+
 /// GPUs of each node: `gres/gpu:a100:4`, `gpu:2`, `gres/gpu=1`.
 fn gpus(text: &str) -> u64 {
     let one = |part: &str| {
@@ -424,10 +493,15 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
         let fields: Vec<&str> = line.split('|').collect();
         let ([name, state, why, procs, limit, submit, start, priority, user, partition]
         | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _]
-        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _]) =
+        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _]
+        | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _, _]) =
             fields[..]
         else {
-            return Err(wrong(path, number, &format!("{} fields between `|` instead of 18, 12 or 10", fields.len())));
+            return Err(wrong(
+                path,
+                number,
+                &format!("{} fields between `|` instead of 19, 18, 12 or 10", fields.len()),
+            ));
         };
         let field = |at: usize| fields.get(at).copied().unwrap_or_default().trim();
         let node_count: u32 = field(15).parse().unwrap_or(0);
@@ -471,6 +545,9 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
             node_count,
             memory: memory(field(16), node_count, procs.parse().unwrap_or(0)),
             gpus: gpus(field(17)).saturating_mul(u64::from(node_count.max(1))),
+            memory_each: memory_each(field(16)),
+            gpu_kind: gpu_kind(field(17)),
+            features: features(field(18)),
         };
         match name.split_once("_[") {
             Some((array, list)) => {
@@ -538,6 +615,18 @@ mod tests {
         assert_eq!(tasks("1-3,7%2"), Some(vec![1, 2, 3, 7]));
         assert_eq!(tasks("0-9:4]"), Some(vec![0, 4, 8]));
         assert_eq!(tasks("3-1"), None);
+    }
+
+    #[test]
+    fn what_is_asked_of_nodes_is_read() {
+        use NodeMemory::{None, PerCore, PerNode, Whole};
+        let texts = ["4G", "2000Mc", "0", "1500M", "", "N/A"].map(memory_each);
+        assert_eq!(texts, [PerNode(4 << 20), PerCore(2000 << 10), Whole, PerNode(1500 << 10), None, None]);
+        let of_json = [(Some(2000), Option::None), (Option::None, Some(64_000)), (Some(0), Some(0))];
+        let of_json = of_json.map(|(processor, node)| memory_of_json(processor, node));
+        assert_eq!(of_json, [PerCore(2000 << 10), PerNode(64_000 << 10), Whole]);
+        let kinds = ["gres/gpu:a100:4", "gres/gpu:2", "cpu=4,gres/gpu:v100=2,gres/gpu=2", "N/A"].map(gpu_kind);
+        assert_eq!(kinds, ["a100", "", "v100", ""]);
     }
 
     #[test]

@@ -17,7 +17,9 @@ pub(super) struct WhenOutput {
     /// Length of the futures, in seconds.
     horizon: i64,
     policy: String,
-    samples: u32,
+    /// Futures that were wanted, and those that were simulated.
+    wanted: u32,
+    pub(super) samples: u32,
     machine: u32,
     free: u32,
     running: u32,
@@ -143,7 +145,8 @@ impl WhenOutput {
         WhenOutput {
             now: scene.now,
             horizon: forecaster.settings().horizon.0,
-            policy: args.policy.to_string(),
+            policy: scene.policy.to_string(),
+            wanted: forecaster.settings().samples,
             samples: forecaster.settings().samples,
             machine: scene.procs(),
             free: adoption.session.view().machine().procs.saturating_sub(busy),
@@ -284,8 +287,9 @@ impl WhenOutput {
     /// Describes the record of past forecasts, and what answers are mixed of.
     fn fit(&self) -> String {
         let Rehearsal { answers, inside, .. } = self.rehearsal;
+        let futures = self.fewer_futures();
         if answers < 20 {
-            return "  not calibrated: too few jobs that waited are known\n".to_string();
+            return "  not calibrated: too few jobs that waited are known\n".to_string() + &futures;
         }
         let share = 100.0 * inside[1] as f64 / answers as f64;
         let fit = match self.raw90 {
@@ -300,7 +304,18 @@ impl WhenOutput {
                 pool.iter().map(|(name, weight)| format!("{name} {:.0} %", 100.0 * weight)).collect();
             let _ = writeln!(text, "  by their past scores, answers are mixed of {}", parts.join(", "));
         }
-        text
+        text + &futures
+    }
+
+    /// A sentence where fewer futures were simulated than are usual.
+    fn fewer_futures(&self) -> String {
+        match self.samples < self.wanted {
+            true => format!(
+                "  from {} futures, as {} take long here; --samples {} simulates all\n",
+                self.samples, self.wanted, self.wanted
+            ),
+            false => String::new(),
+        }
     }
 
     /// Forecasters whose answers are mixed, each with its weight.

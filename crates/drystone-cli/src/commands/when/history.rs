@@ -1,0 +1,85 @@
+//! Processors on which jobs ran, from the nodes that the accounting lists: the state of any instant
+//! has each job on its nodes.
+
+use super::places::NodePlaces;
+use drystone::model::{ProcSet, Time};
+use drystone_when::Observed;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The nodes of jobs that have run or run: their places among the observed, and names of nodes.
+pub(super) type ListedNodes = Vec<(usize, Vec<String>)>;
+
+/// Free processors of nodes, by the first of each.
+struct FreeProcessors<'a> {
+    places: &'a NodePlaces,
+    free: BTreeMap<u32, ProcSet>,
+}
+
+impl FreeProcessors<'_> {
+    fn ranges(&self, nodes: &[String]) -> Vec<Range<u32>> {
+        nodes.iter().filter_map(|name| self.places.range(name)).collect()
+    }
+
+    fn free(&mut self, range: &Range<u32>) -> &mut ProcSet {
+        self.free.entry(range.start).or_insert_with(|| ProcSet::range(range.clone()))
+    }
+
+    /// Takes processors of these nodes, in equal parts as far as possible; `None` where they have
+    /// too few.
+    fn take(&mut self, nodes: &[String], procs: u32) -> Option<ProcSet> {
+        let mut ranges: Vec<(u32, Range<u32>)> =
+            self.ranges(nodes).into_iter().map(|range| (self.free(&range).len(), range)).collect();
+        // Nodes with the least left first, so that what they lack is taken from the others.
+        ranges.sort_unstable_by_key(|(left, range)| (*left, range.start));
+        let mut set = ProcSet::new();
+        let all = ranges.len();
+        for (at, (left, range)) in ranges.iter().enumerate() {
+            let part = (procs - set.len()).div_ceil((all - at) as u32).min(*left);
+            set = set.union(&self.free(range).lowest(part));
+        }
+        if set.len() != procs {
+            return None;
+        }
+        for (_, range) in &ranges {
+            let own = self.free(range);
+            *own = own.difference(&set);
+        }
+        Some(set)
+    }
+
+    fn give_back(&mut self, nodes: &[String], set: &ProcSet) {
+        for range in self.ranges(nodes) {
+            let back = ProcSet::range(range.clone()).intersection(set);
+            let own = self.free(&range);
+            *own = own.union(&back);
+        }
+    }
+}
+
+/// Gives each job processors of its nodes for the time that it runs, so that no two share any.
+/// Those whose nodes have no room then, since records overlap by seconds, have none in particular.
+pub(super) fn place_history(observed: &mut [Observed], listed: &ListedNodes, places: &NodePlaces) {
+    // Ends come before starts of the same second.
+    let mut events: Vec<(Time, bool, usize)> = Vec::with_capacity(2 * listed.len());
+    for (at, (job, _)) in listed.iter().enumerate() {
+        let Some(start) = observed[*job].start else { continue };
+        let end = observed[*job].end;
+        if end.is_some_and(|end| end <= start) {
+            continue;
+        }
+        events.push((start, true, at));
+        events.extend(end.map(|end| (end, false, at)));
+    }
+    events.sort_unstable();
+    let mut processors = FreeProcessors { places, free: BTreeMap::new() };
+    for (_, starts, at) in events {
+        let (job, nodes) = &listed[at];
+        let one = &mut observed[*job];
+        if starts {
+            one.on = processors.take(nodes, one.job.procs);
+        } else if let Some(set) = &one.on {
+            processors.give_back(nodes, set);
+        }
+    }
+}
