@@ -126,6 +126,18 @@ impl Site {
             memory,
             gpus,
             billing: billing.max(0.0) as u64,
+            named: named(&job.asks),
+            seconds: u64::from(job.limit),
         }
     }
+}
+
+/// Amounts of devices with a type, other devices and licences that a job asked for in all.
+fn named(asks: &str) -> Vec<(String, u64)> {
+    let part = |part: &str| {
+        let (name, amount) = part.split_once('=')?;
+        let has_name = name.starts_with("gres/") || name.starts_with("license/");
+        Some((name.to_ascii_lowercase(), amount.parse().ok()?)).filter(|_| has_name)
+    };
+    asks.split(' ').filter_map(part).collect()
 }

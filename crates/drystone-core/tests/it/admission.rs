@@ -55,6 +55,29 @@ fn a_job_that_fits_a_group_limit_passes_one_that_does_not() {
     }
 }
 
+/// A group may have 100 processor-seconds left to run. Beside 80 neither 40 nor 30 fit. The first
+/// job wears 4 off each second, so the 30 fit at 3 (68 + 30). Then 5 wear off each second, and the
+/// 40 fit at 11 (36 + 22 + 40), or at 8 where the first job ends there and leaves 25.
+#[test]
+fn time_left_wears_off_while_jobs_run() {
+    for (run, last) in [(20, 11), (8, 8)] {
+        let rows = [(0, 4, 20, run), (0, 4, 10, 10), (0, 1, 30, 30), (1, 2, 10, 10)];
+        let jobs = with(workload(12, &rows), |c| {
+            limit(c, "AssocGrpCPURunMinutesLimit", 100, &[(0, 80), (1, 40), (2, 30)]);
+            c.limits.wear_off(0);
+            for job in 0..3 {
+                let set = c.limits.set_of(JobId(job)).expect("claims");
+                c.limits.set_span(set, rows[job as usize].2);
+            }
+        });
+        for policy in POLICIES {
+            let (words, spans) = told(policy, &jobs);
+            let expected = [(0, run), (last, last + 10), (3, 33), (1, 11)].map(Some);
+            assert_eq!(spans, expected, "{policy}: {words:?}");
+        }
+    }
+}
+
 /// Two jobs end at 10 and leave all 8: of those that wait the first gets all, the second nothing.
 #[test]
 fn ends_of_an_instant_make_room_together() {

@@ -4,8 +4,11 @@
 //! So whatever a policy starts of them keeps every limit, and no admitted job has to be taken back.
 //! Of the jobs that wait for a limit, each that fits is admitted when there is room, in the order
 //! of their numbers: one that does not fit holds back no other, as in Slurm.
+//!
+//! Of a limit on time left a job takes less the longer it runs: those that wait are looked at when
+//! so much has worn off that the smallest of them fits.
 
-use crate::model::{JobId, JobLimits};
+use crate::model::{JobId, JobLimits, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,13 +45,38 @@ pub struct Admission {
     sets_at: BTreeMap<u32, BTreeSet<u32>>,
     /// Limits for which jobs wait and that have more room than when these were looked at last.
     freed: BTreeSet<u32>,
+    /// For each limit on time left what running jobs take of it.
+    wearing: BTreeMap<u32, BTreeMap<JobId, WearingClaim>>,
+    /// The present, for limits on time left.
+    now: Time,
+}
+
+/// Part of a limit that wears off while its job runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct WearingClaim {
+    since: Time,
+    amount: u64,
+    /// Seconds after which nothing is left.
+    span: i64,
+}
+
+impl WearingClaim {
+    /// Returns the amount that has worn off at a time.
+    fn worn(self, at: Time) -> u64 {
+        let ran = at.0.saturating_sub(self.since.0);
+        if ran <= 0 || self.span <= 0 {
+            return 0;
+        }
+        let worn = u128::from(self.amount) * ran.min(self.span) as u128 / self.span as u128;
+        u64::try_from(worn).unwrap_or(self.amount)
+    }
 }
 
 impl Admission {
     /// No job is admitted.
     #[must_use]
     pub fn new(limits: &JobLimits) -> Admission {
-        Admission { used: vec![0; limits.limits().len()], ..Admission::default() }
+        Admission { used: vec![0; limits.limits().len()], now: Time::MIN, ..Admission::default() }
     }
 
     /// A job may start by all other rules. Returns whether it is admitted; else it waits here.
@@ -80,9 +108,70 @@ impl Admission {
             return;
         }
         self.change(limits, set, u64::saturating_sub);
+        for claim in limits.claims_of(set) {
+            if let Some(running) = self.wearing.get_mut(&claim.limit) {
+                running.remove(&job);
+            }
+        }
         let waits = |limit: &u32| self.sets_at.get(limit).is_some_and(|sets| !sets.is_empty());
         let freed: Vec<u32> = limits.claims_of(set).iter().map(|claim| claim.limit).filter(waits).collect();
         self.freed.extend(freed);
+    }
+
+    /// A job that is admitted started at this time: what it takes of limits on time left wears off.
+    pub fn start(&mut self, limits: &JobLimits, job: JobId, since: Time) {
+        let Some(set) = limits.set_of(job) else { return };
+        let span = limits.span_of(set);
+        for claim in limits.claims_of(set).iter().filter(|claim| limits.wears_off(claim.limit)) {
+            let part = WearingClaim { since, amount: claim.amount, span };
+            self.wearing.entry(claim.limit).or_default().insert(job, part);
+        }
+    }
+
+    /// Time goes on: jobs that wait for time that others had left may have room now.
+    pub fn advance(&mut self, limits: &JobLimits, now: Time) {
+        if now <= self.now {
+            return;
+        }
+        self.now = now;
+        let waits = self.sets_at.iter().filter(|(_, sets)| !sets.is_empty()).map(|(&limit, _)| limit);
+        self.freed.extend(waits.filter(|&limit| limits.wears_off(limit)));
+    }
+
+    /// Returns the next time at which so much of a limit on time left has worn off that another of
+    /// the jobs that wait for it fits; `None` where none does before a running job has gone.
+    #[must_use]
+    pub fn next_room(&self, limits: &JobLimits) -> Option<Time> {
+        let waits = self.sets_at.iter().filter(|(limit, sets)| !sets.is_empty() && limits.wears_off(**limit));
+        waits.filter_map(|(&limit, sets)| self.next_room_at(limits, limit, sets)).min()
+    }
+
+    fn next_room_at(&self, limits: &JobLimits, limit: u32, sets: &BTreeSet<u32>) -> Option<Time> {
+        let running = self.wearing.get(&limit)?;
+        let most = limits.limits().get(limit as usize)?.most;
+        let claims = sets.iter().flat_map(|&set| limits.claims_of(set)).filter(|claim| claim.limit == limit);
+        let used = self.used_at(limit, self.now);
+        // Jobs that fit already wait for another limit.
+        let parts = claims.filter(|claim| claim.binds).map(|claim| claim.amount);
+        let least = parts.filter(|part| used.saturating_add(*part) > most).min()?;
+        let fits = |at: Time| self.used_at(limit, at).saturating_add(least) <= most;
+        let (mut before, mut by) =
+            (self.now, running.values().map(|part| part.since.saturating_add(Span(part.span))).max()?);
+        if by <= before || !fits(by) {
+            return None;
+        }
+        before = before.max(running.values().map(|part| part.since).min()?);
+        while by.0 - before.0 > 1 {
+            let middle = Time(before.0 + (by.0 - before.0) / 2);
+            if fits(middle) { by = middle } else { before = middle }
+        }
+        Some(by)
+    }
+
+    /// Returns the use of a limit at a time.
+    fn used_at(&self, limit: u32, at: Time) -> u64 {
+        let worn = self.wearing.get(&limit).map_or(0, |running| running.values().map(|part| part.worn(at)).sum());
+        self.used[limit as usize].saturating_sub(worn)
     }
 
     /// Returns whether a job that waits may have room now.
@@ -118,7 +207,7 @@ impl Admission {
         self.waiting.get(&set)?.contains(&job).then(|| self.first_full(limits, set)).flatten()
     }
 
-    /// Returns what admitted jobs take of each limit.
+    /// Returns what admitted jobs take of each limit, as if none had run.
     #[must_use]
     pub fn used(&self) -> &[u64] {
         &self.used
@@ -127,7 +216,7 @@ impl Admission {
     /// The first limit that has no room for a set of claims.
     fn first_full(&self, limits: &JobLimits, set: u32) -> Option<u32> {
         let full = |limit: u32, amount: u64| {
-            self.used[limit as usize].saturating_add(amount) > limits.limits()[limit as usize].most
+            self.used_at(limit, self.now).saturating_add(amount) > limits.limits()[limit as usize].most
         };
         limits.claims_of(set).iter().find(|claim| claim.binds && full(claim.limit, claim.amount)).map(|c| c.limit)
     }

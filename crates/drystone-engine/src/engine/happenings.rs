@@ -7,8 +7,8 @@ mod desk;
 use super::admission::Admission;
 use super::source::{EventSource, Incoming};
 use crate::model::{
-    Adopted, Circumstances, DependencyEffect, DependsOn, How, Job, JobId, JobLimit, JobLimits, Outages, ResourceTable,
-    Time, Truth, Withdrawal, Workload,
+    Adopted, Circumstances, DependencyEffect, DependsOn, How, Job, JobId, JobLimit, Outages, ResourceTable, Time,
+    Truth, Withdrawal, Workload,
 };
 use crate::snapshot::SnapshotError;
 use capacity::Timetable;
@@ -37,6 +37,8 @@ pub struct Happenings<'a> {
     timetable: Timetable<'a>,
     /// Admission by limits that jobs of other machines share; else it is in the state.
     desk: Option<AdmissionDesk>,
+    /// True if a limit is on the time that running jobs have left.
+    wears: bool,
     /// For each job those that depend on it.
     dependents: BTreeMap<JobId, Vec<JobId>>,
     /// The throttle of each job that has one.
@@ -70,6 +72,8 @@ struct HappeningsState {
     admission: Admission,
     /// True if a job may be admitted in the place of one that has gone.
     freed: bool,
+    /// Time at which a job may be admitted because others have less time left.
+    room: Option<Time>,
     /// Number of jobs that have arrived and not gone.
     here: u64,
     /// The job at each place and the place of each job, where jobs arrive in another order.
@@ -145,6 +149,7 @@ impl<'a> Happenings<'a> {
             slots,
             admission: Admission::default(),
             freed: false,
+            room: None,
             here: 0,
             order: Vec::new(),
             numbers: if feedback { vec![u32::MAX; workload.len()] } else { Vec::new() },
@@ -153,6 +158,7 @@ impl<'a> Happenings<'a> {
             timetable: capacity::OutageState::default(),
         };
         let desk = None;
+        let wears = known.limits.wears();
         let mut all = Happenings {
             workload,
             known,
@@ -160,6 +166,7 @@ impl<'a> Happenings<'a> {
             plain,
             timetable,
             desk,
+            wears,
             dependents,
             throttle,
             first,
@@ -214,6 +221,7 @@ impl<'a> Happenings<'a> {
         if self.plain {
             return 0;
         }
+        self.advance_limits(now);
         let eligible = self.known.eligible.get(&job).copied();
         let mut why = 0;
         if let Some(time) = eligible.filter(|&time| time > now) {
@@ -300,6 +308,7 @@ impl<'a> Happenings<'a> {
         if self.plain {
             return;
         }
+        self.advance_limits(now);
         let held = self.s.held.remove(&job);
         if let Some(&at) = self.throttle.get(&job) {
             let (used, behind) = &mut self.s.slots[at];
@@ -414,7 +423,8 @@ impl EventSource for Happenings<'_> {
         let agenda = self.s.agenda.first().map_or(Time::MAX, |due| due.0);
         let submit = self.next_submit().unwrap_or(Time::MAX);
         let capacity = self.timetable.next(&self.s.timetable).unwrap_or(Time::MAX);
-        let next = agenda.min(submit).min(capacity).min(self.horizon);
+        let room = if self.wears { self.next_room().unwrap_or(Time::MAX) } else { Time::MAX };
+        let next = agenda.min(submit).min(capacity).min(room).min(self.horizon);
         (next < Time::MAX).then_some(next)
     }
 
@@ -425,6 +435,7 @@ impl EventSource for Happenings<'_> {
         if self.timetable.next(&self.s.timetable) == Some(now) {
             return Some(Incoming::Capacity(self.timetable.turn(&mut self.s.timetable, now)));
         }
+        self.advance_limits(now);
         let admits = self.admit_waiting();
         if let Some(held) = self.s.at_once.pop_front() {
             return Some(Incoming::Release(held));
@@ -544,6 +555,14 @@ impl EventSource for Happenings<'_> {
         !self.plain || self.s.next_job >= self.workload.len()
     }
 
+    fn follows_starts(&self) -> bool {
+        self.wears
+    }
+
+    fn started(&mut self, now: Time, id: JobId) {
+        self.start_wearing(self.place(id), now);
+    }
+
     fn how(&self, id: JobId) -> How {
         self.known.ends.get(&self.place(id)).copied().unwrap_or(How::Completed)
     }
@@ -557,8 +576,9 @@ impl EventSource for Happenings<'_> {
         if self.desk.is_some() {
             return;
         }
-        self.known.limits = JobLimits::default();
-        self.s.admission = Admission::default();
+        self.known.limits = self.known.limits.kept_for_all();
+        self.wears &= !self.known.limits.is_empty();
+        self.take_those_here();
     }
 
     fn catch_up(&mut self, now: Time) {

@@ -327,7 +327,9 @@ impl<S: EventSource> Simulation<S> {
         let mut deed =
             MachineEffect { source: &self.source, s: &mut self.s, transfer: self.transfer.as_ref(), thrashing: None };
         self.session.act_with(actions, |session, at| deed.carried_out(session, at, observer))?;
-        deed.thrashing.map_or(Ok(()), Err)
+        let thrashing = deed.thrashing;
+        self.tell_starts(self.s.now);
+        thrashing.map_or(Ok(()), Err)
     }
 
     /// Returns a time before which nothing happens; [`Time::MAX`] where nothing ever will.
@@ -519,6 +521,7 @@ impl<S: EventSource> Simulation<S> {
             let place = |job| self.source.place(job);
             observer.moved(now, &Moved { job: place(moved.job), favour: moved.favour.map(place), ..*moved });
         }
+        self.tell_starts(now);
         thrashing.map_or(Ok(()), Err)
     }
 }

@@ -145,6 +145,14 @@ pub trait EventSource {
         false
     }
 
+    /// Returns whether it follows starts.
+    fn follows_starts(&self) -> bool {
+        false
+    }
+
+    /// A job has started. Asked for by sources that follow starts.
+    fn started(&mut self, _now: Time, _id: JobId) {}
+
     /// Returns the way in which a job ends that runs to its end.
     fn how(&self, _id: JobId) -> How {
         How::Completed

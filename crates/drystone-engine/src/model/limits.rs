@@ -58,6 +58,15 @@ pub struct JobLimits {
     sets: Vec<Vec<LimitClaim>>,
     /// The set of each job that has claims.
     of: BTreeMap<JobId, u32>,
+    /// Limits on time left: what a job takes of them wears off while it runs.
+    #[serde(default)]
+    wearing: BTreeSet<u32>,
+    /// Seconds after which all of it has worn off, by set of claims.
+    #[serde(default)]
+    spans: BTreeMap<u32, i64>,
+    /// Limits that no policy keeps by itself.
+    #[serde(default)]
+    unkept: BTreeSet<u32>,
 }
 
 impl JobLimits {
@@ -84,6 +93,40 @@ impl JobLimits {
     pub fn intern(&mut self, claims: Vec<LimitClaim>) -> u32 {
         self.sets.push(claims);
         (self.sets.len() - 1) as u32
+    }
+
+    /// Lets what jobs take of a limit wear off while they run, evenly over the seconds of their
+    /// claims ([`JobLimits::set_span`]): a limit on the time that running jobs have left.
+    pub fn wear_off(&mut self, limit: u32) {
+        self.wearing.insert(limit);
+    }
+
+    /// Sets the seconds over which the claims of a set wear off, the time limit of its jobs.
+    pub fn set_span(&mut self, set: u32, seconds: i64) {
+        self.spans.insert(set, seconds);
+    }
+
+    /// Returns the seconds over which the claims of a set wear off.
+    #[must_use]
+    pub fn span_of(&self, set: u32) -> i64 {
+        self.spans.get(&set).copied().unwrap_or(0)
+    }
+
+    /// Returns whether what jobs take of a limit wears off.
+    #[must_use]
+    pub fn wears_off(&self, limit: u32) -> bool {
+        self.wearing.contains(&limit)
+    }
+
+    /// Returns whether any limit is on time left.
+    #[must_use]
+    pub fn wears(&self) -> bool {
+        !self.wearing.is_empty()
+    }
+
+    /// Keeps a limit before every policy, also before those that keep limits themselves.
+    pub fn keep_for_all(&mut self, limit: u32) {
+        self.unkept.insert(limit);
     }
 
     /// Gives a job a set of claims.
@@ -121,11 +164,28 @@ impl JobLimits {
         if of.is_empty() {
             return JobLimits::default();
         }
-        JobLimits { limits: self.limits.clone(), sets: self.sets.clone(), of }
+        JobLimits { of, ..self.without_jobs() }
     }
 
-    /// Returns those of the limits of which jobs of several groups take a part; the others let
-    /// every job start. `group` is that of each job.
+    fn without_jobs(&self) -> JobLimits {
+        JobLimits {
+            limits: self.limits.clone(),
+            sets: self.sets.clone(),
+            of: BTreeMap::new(),
+            wearing: self.wearing.clone(),
+            spans: self.spans.clone(),
+            unkept: self.unkept.clone(),
+        }
+    }
+
+    /// Returns those of the limits that no policy keeps by itself; the others let every job start.
+    #[must_use]
+    pub fn kept_for_all(&self) -> JobLimits {
+        self.across(|_| 0)
+    }
+
+    /// Returns those of the limits of which jobs of several groups take a part, and those that no
+    /// policy keeps by itself; the others let every job start. `group` is that of each job.
     #[must_use]
     pub fn across(&self, group: impl Fn(JobId) -> usize) -> JobLimits {
         let mut groups: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
@@ -134,12 +194,14 @@ impl JobLimits {
                 groups.entry(claim.limit).or_default().insert(group(job));
             }
         }
-        let shared = |claim: &&LimitClaim| groups.get(&claim.limit).is_some_and(|groups| groups.len() > 1);
+        let shared = |claim: &&LimitClaim| {
+            self.unkept.contains(&claim.limit) || groups.get(&claim.limit).is_some_and(|groups| groups.len() > 1)
+        };
         let sets: Vec<Vec<LimitClaim>> =
             self.sets.iter().map(|set| set.iter().filter(shared).copied().collect()).collect();
         let of = self.of.iter().map(|(&job, &set)| (job, set));
         let of = of.filter(|&(_, set)| sets.get(set as usize).is_some_and(|claims| !claims.is_empty())).collect();
-        JobLimits { limits: self.limits.clone(), sets, of }
+        JobLimits { sets, of, ..self.without_jobs() }
     }
 
     /// Returns a job with claims that are none, and the reason.
@@ -198,5 +260,10 @@ mod tests {
         assert_eq!(shared.claims(JobId(0)), [claim(0)]);
         assert_eq!(shared.claims(JobId(1)), [claim(0)]);
         assert!(shared.claims(JobId(2)).is_empty() && shared.set_of(JobId(2)).is_none());
+        // Unless no policy keeps them.
+        assert!(limits.kept_for_all().is_empty());
+        limits.keep_for_all(1);
+        assert_eq!(limits.kept_for_all().claims(JobId(2)), [claim(1)]);
+        assert_eq!(limits.kept_for_all().claims(JobId(1)), []);
     }
 }

@@ -521,7 +521,8 @@ pub trait Policy: Snapshot + Send + Sync {
     }
 
     /// Returns whether it keeps the [limits](crate::model::JobLimits) of jobs itself, job by job in
-    /// its own order. It then sees every job; other policies see those that are admitted.
+    /// its own order. It then sees every job but those held back by limits that no policy keeps;
+    /// other policies see those that are admitted.
     fn keeps_limits(&self) -> bool {
         false
     }

@@ -3,6 +3,7 @@
 mod bad;
 mod checks;
 mod common;
+mod every_policy;
 mod folder;
 mod generated;
 mod kinds;
@@ -13,6 +14,7 @@ mod nodes;
 mod periods;
 mod queued;
 mod random;
+mod random_site;
 mod refusals;
 mod replayed;
 mod samples;

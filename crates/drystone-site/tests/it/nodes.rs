@@ -1,20 +1,16 @@
 //! Sites with a `slurm.conf`, simulated on their nodes under their own Slurm.
 
 use crate::common::{Folder, imported, utc};
+use crate::random_site::{BEGIN, RandomSite};
 use drystone::engine::Observer;
 use drystone::experiment::Experiment;
 use drystone::metrics::JobSelection;
 use drystone::model::{Adopted, DevicePer, EndedJob, JobId, NodeMemory, ProcSet, Procs, Span, Time};
 use drystone::policy::{PolicySpec, StartReason};
-use drystone_reference::nodes::{NaiveNode, NaiveShare, Stay, overfull};
+use drystone_reference::nodes::{Stay, overfull};
 use drystone_site::{ImportOptions, PoolWorkload, Site};
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
-const BEGIN: i64 = 1_767_225_600;
 const HEADER: &str = "JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|ReqCPUS|AllocCPUS|ReqNodes|NNodes|\
                       ReqMem|ReqTRES|AllocTRES|Licenses|NodeList|Constraints";
 
@@ -256,175 +252,6 @@ fn a_node_that_was_down_is_out_as_a_whole() {
     assert!(waits[&1] < 60 && (3_500..3_700).contains(&waits[&2]) && waits[&3] < 60, "{waits:?}");
 }
 
-/// Demand of a random job, as in its record and as the checker counts it.
-struct Drawn {
-    cpus: u32,
-    nodes: u32,
-    memory: Option<(u64, bool)>,
-    devices: Option<(Option<String>, u32)>,
-    alone: bool,
-}
-
-/// A random site: its configuration, its events, its jobs, and its nodes in the order of Slurm.
-struct Random {
-    conf: String,
-    events: String,
-    jobs: String,
-    nodes: Vec<NaiveNode>,
-    drawn: BTreeMap<i64, Drawn>,
-    from: Option<i64>,
-}
-
-impl Random {
-    fn site(seed: u64) -> Random {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let memory = random.random_bool(0.7);
-        let mut conf = format!(
-            "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core{}\nGresTypes=gpu\n",
-            if memory { "_Memory" } else { "" }
-        );
-        let (mut nodes, mut features) = (Vec::new(), Vec::new());
-        for class in 0..random.random_range(1..=3_u32) {
-            let node = NaiveNode {
-                cpus: [2, 4, 8, 16][random.random_range(0..4_usize)],
-                memory: memory.then(|| random.random_range(2..=32) * 1_000),
-                devices: match random.random_range(0..4) {
-                    0 => vec![("a".to_string(), random.random_range(1..=4))],
-                    1 => vec![("a".to_string(), 1), ("b".to_string(), random.random_range(1..=3))],
-                    _ => Vec::new(),
-                },
-            };
-            let (first, last) = (nodes.len() + 1, nodes.len() + random.random_range(1..=4_usize));
-            let _ = write!(conf, "NodeName=n[{first}-{last}] CPUs={}", node.cpus);
-            let _ = write!(conf, " RealMemory={}", node.memory.unwrap_or(4_000));
-            if !node.devices.is_empty() {
-                let gres: Vec<String> = node.devices.iter().map(|(kind, n)| format!("gpu:{kind}:{n}")).collect();
-                let _ = write!(conf, " Gres={}", gres.join(","));
-            }
-            let feature = format!("f{class}");
-            let _ = writeln!(conf, " Features={feature} Weight={}", random.random_range(1..=2));
-            for _ in first..=last {
-                nodes.push(node.clone());
-                features.push(feature.clone());
-            }
-        }
-        let mut parts: Vec<(Vec<usize>, bool)> = Vec::new();
-        for at in 0..random.random_range(1..=3_usize) {
-            let all: Vec<usize> = (0..nodes.len()).collect();
-            let own: Vec<usize> = if at == 0 {
-                all
-            } else {
-                let mut some = all;
-                some.shuffle(&mut random);
-                some.truncate(random.random_range(1..=nodes.len()));
-                some.sort_unstable();
-                some
-            };
-            let alone = at > 0 && random.random_bool(0.2);
-            let names: Vec<String> = own.iter().map(|node| format!("n{}", node + 1)).collect();
-            let _ = writeln!(
-                conf,
-                "PartitionName=p{at} Nodes={}{}{}",
-                names.join(","),
-                if at == 0 { " Default=YES" } else { "" },
-                if alone { " OverSubscribe=EXCLUSIVE" } else { "" }
-            );
-            parts.push((own, alone));
-        }
-        let mut events = "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n".to_string();
-        for _ in 0..random.random_range(1..=3) {
-            let begin = BEGIN + random.random_range(0..40_000);
-            let end = begin + random.random_range(100..20_000);
-            let _ = writeln!(events, "c|n{}|{begin}|{end}|DOWN|x", random.random_range(1..=nodes.len()));
-        }
-        let mut site = Random { conf, events, jobs: String::new(), nodes, drawn: BTreeMap::new(), from: None };
-        for id in 1..=random.random_range(20..=50) {
-            site.job(id, &parts, &features, &mut random);
-        }
-        site.from = random.random_bool(0.5).then(|| BEGIN + random.random_range(1_000..15_000));
-        site
-    }
-
-    fn job(&mut self, id: i64, parts: &[(Vec<usize>, bool)], features: &[String], random: &mut ChaCha8Rng) {
-        let part = random.random_range(0..parts.len());
-        let (own, alone) = &parts[part];
-        let like = own[random.random_range(0..own.len())];
-        let node = self.nodes[like].clone();
-        // As many nodes as there are of the kind, in its partition.
-        let alike: Vec<usize> = own.iter().copied().filter(|&other| features[other] == features[like]).collect();
-        let count = random.random_range(1..=alike.len().min(3)) as u32;
-        let each = if *alone { node.cpus } else { random.random_range(1..=node.cpus) };
-        let per_cpu = random.random_bool(0.3);
-        let memory = node.memory.map(|most| {
-            let mb =
-                if per_cpu { random.random_range(1..=most / u64::from(each)) } else { random.random_range(1..=most) };
-            (mb, per_cpu)
-        });
-        let devices = (!node.devices.is_empty() && random.random_bool(0.6)).then(|| {
-            let (kind, most) = &node.devices[random.random_range(0..node.devices.len())];
-            let n = random.random_range(1..=*most);
-            (random.random_bool(0.7).then(|| kind.clone()), n)
-        });
-        let constraint = if random.random_bool(0.2) { features[like].as_str() } else { "" };
-        let submit = BEGIN + random.random_range(0..30_000);
-        let (run, minutes) = (random.random_range(0..6_000), random.random_range(1..=100));
-        let run = run.min(minutes * 60);
-        let start = submit + random.random_range(0..8_000);
-        let (cpus, state) = (each * count, random.random_range(0..10));
-        let mut chosen = alike;
-        chosen.shuffle(random);
-        chosen.truncate(count as usize);
-        let list: Vec<String> = chosen.iter().map(|node| format!("n{}", node + 1)).collect();
-        let total = |mb: u64, per_cpu: bool| mb * u64::from(if per_cpu { cpus } else { count });
-        let mut tres = format!("cpu={cpus},node={count}");
-        if let Some((mb, per_cpu)) = memory {
-            let _ = write!(tres, ",mem={}M", total(mb, per_cpu));
-        }
-        if let Some((kind, n)) = &devices {
-            let all = n * count;
-            let _ = write!(tres, ",gres/gpu={all}");
-            if let Some(kind) = kind {
-                let _ = write!(tres, ",gres/gpu:{kind}={all}");
-            }
-        }
-        let asked = memory.map_or("0".to_string(), |(mb, per_cpu)| format!("{mb}M{}", if per_cpu { 'c' } else { 'n' }));
-        let (times, word, held, nodes) = match state {
-            0 => (format!("Unknown|{start}|0"), "CANCELLED by 0", 0, String::new()),
-            1 => ("Unknown|Unknown|0".to_string(), "PENDING", 0, String::new()),
-            2 => (format!("{start}|Unknown|{run}"), "RUNNING", cpus, list.join(",")),
-            _ => (format!("{start}|{}|{run}", start + run), "COMPLETED", cpus, list.join(",")),
-        };
-        let alloc = if held > 0 { tres.as_str() } else { "" };
-        let _ = writeln!(
-            self.jobs,
-            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{held}|{count}|{count}|{asked}|{tres}|{alloc}||{nodes}|{constraint}",
-            id % 3
-        );
-        self.drawn.insert(id, Drawn { cpus: each, nodes: count, memory, devices, alone: *alone });
-    }
-
-    /// The shares of a job that is on these processors.
-    fn shares(&self, id: i64, on: &ProcSet, in_turn: bool) -> Vec<NaiveShare> {
-        let drawn = &self.drawn[&id];
-        let mut first = 0;
-        let mut shares = Vec::new();
-        for (place, node) in self.nodes.iter().enumerate() {
-            let cpus = on.intersection(&ProcSet::range(first..first + node.cpus)).len();
-            first += node.cpus;
-            if cpus > 0 {
-                let memory = drawn.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });
-                shares.push(NaiveShare { node: place, cpus, memory, devices: drawn.devices.clone() });
-            }
-        }
-        // Whole nodes may be of another size, and of these the first processors are named. A job
-        // whose nodes are out for good gets others after a week.
-        if !drawn.alone && in_turn {
-            assert_eq!(shares.len() as u32, drawn.nodes, "job {id} asked for {} nodes of {}", drawn.nodes, drawn.cpus);
-        }
-        shares
-    }
-}
-
 /// Random sites with nodes of several kinds, overlapping and exclusive partitions, GPUs with types,
 /// memory, features, nodes that are down, jobs that are withdrawn or run and wait at the beginning,
 /// and records that contradict each other. No node has more than it has, and no job is lost.
@@ -439,7 +266,7 @@ fn no_node_of_a_random_site_has_too_much() {
     let count = end - first;
     let (mut looked, mut beside, mut untold) = (0_u64, 0_u64, 0_u64);
     for seed in first..end {
-        let random = Random::site(seed);
+        let random = RandomSite::draw(seed);
         let (folder, site) = site(&random.conf, &random.jobs, |folder, options| {
             options.events.push(folder.write("events.psv", &random.events));
             options.from = random.from.map(|from| from.to_string());

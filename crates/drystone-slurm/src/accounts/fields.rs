@@ -30,6 +30,24 @@ fn tres(keys: &FieldKeys, names: &[&str], line: usize, left_out: &mut Vec<String
     Ok(tres)
 }
 
+/// Resources of a limit that jobs share, and those of them that have names of their own.
+fn shared_tres(
+    keys: &FieldKeys,
+    names: &[&str],
+    line: usize,
+    left_out: &mut Vec<String>,
+) -> Result<(Tres, Vec<(String, u64)>), String> {
+    let Some(value) = text(keys, names) else { return Ok((Tres::default(), Vec::new())) };
+    let (tres, others) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
+    let named = Tres::parse_named(value);
+    let is_named = |other: &String| named.iter().any(|(name, _)| name.eq_ignore_ascii_case(other));
+    let unlimited = |other: &String| value.to_ascii_lowercase().contains(&format!("{}=-1", other.to_ascii_lowercase()));
+    for other in others.iter().filter(|other| !is_named(other) && !unlimited(other)) {
+        leave_out(&format!("{}={other}", names[0]), line, left_out);
+    }
+    Ok((tres, named))
+}
+
 /// Notes what is not modelled, once for all lines that have it.
 fn leave_out(what: &str, line: usize, left_out: &mut Vec<String>) {
     let said = format!(": {what}: not modelled");
@@ -54,10 +72,14 @@ fn limits(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<A
         None | Some("-1") => None,
         Some(value) => minutes(value).map_err(|problem| format!("MaxWall: {problem}"))?,
     };
-    let grp = tres(keys, &["grptres"], line, left_out)?;
+    let (grp, grp_named) = shared_tres(keys, &["grptres"], line, left_out)?;
+    let mut grp_run_mins = tres(keys, &["grptresrunmins"], line, left_out)?;
+    grp_run_mins.cpu = grp_run_mins.cpu.or(count(keys, &["grpcpurunmins"])?.map(u64::from));
     let max = tres(keys, &["maxtres", "maxtresperjob", "maxtrespj"], line, left_out)?;
     Ok(AccountLimits {
         grp_tres: with_old(grp, keys, &["grpcpus"], &["grpnodes"])?,
+        grp_named,
+        grp_run_mins,
         grp_jobs: count(keys, &["grpjobs"])?,
         grp_submit: count(keys, &["grpsubmit", "grpsubmitjobs"])?,
         max_tres: with_old(max, keys, &["maxcpus", "maxcpusperjob"], &["maxnodes", "maxnodesperjob"])?,
@@ -67,13 +89,12 @@ fn limits(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> Result<A
     })
 }
 
-/// Limits that change what runs and are not modelled.
+/// Limits that change what runs and are not modelled. `MaxTRESRunMins` of users and accounts is
+/// not among them: Slurm stores it and enforces nothing.
 const LEFT_OUT: &[&str] = &[
     "grpwall",
     "grptresmins",
     "grpcpumins",
-    "grptresrunmins",
-    "grpcpurunmins",
     "maxtresmins",
     "maxcpumins",
     "maxtrespernode",
@@ -83,12 +104,6 @@ const LEFT_OUT: &[&str] = &[
     "minpriothreshold",
     "minpriothresh",
     "limitfactor",
-    "maxtresrunmins",
-    "maxtresrunminspu",
-    "maxtresrunminsperuser",
-    "maxcpurunminsperuser",
-    "maxtresrunminspa",
-    "maxtresrunminsperaccount",
     "maxjobsaccruepu",
     "maxjobsaccrueperuser",
     "maxjobsaccruepa",
@@ -136,8 +151,11 @@ pub(super) fn assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts) -> R
 
 /// The QOS without its limits of resources, which count per cent and not processors.
 fn without_amounts(qos: Qos) -> Qos {
-    let limits = AccountLimits { grp_tres: Tres::default(), max_tres: Tres::default(), ..qos.limits };
-    Qos { limits, max_tres_user: Tres::default(), max_tres_account: Tres::default(), ..qos }
+    let AccountLimits { grp_jobs, grp_submit, max_jobs, max_submit, max_wall, .. } = qos.limits;
+    let limits = AccountLimits { grp_jobs, grp_submit, max_jobs, max_submit, max_wall, ..AccountLimits::default() };
+    let (max_named_user, max_named_account) = (Vec::new(), Vec::new());
+    let (max_tres_user, max_tres_account) = (Tres::default(), Tres::default());
+    Qos { limits, max_tres_user, max_named_user, max_tres_account, max_named_account, ..qos }
 }
 
 /// A QOS, and the names of those that it may preempt.
@@ -175,15 +193,18 @@ pub(super) fn qos(keys: &FieldKeys, line: usize, left_out: &mut Vec<String>) -> 
     let factor = text(keys, &["usagefactor"]).map_or(Ok(1.0), str::parse);
     let factor: f64 = factor.map_err(|_| "UsageFactor: no number".to_string())?;
     let preempt = text(keys, &["preempt"]).unwrap_or_default();
-    let per_user = tres(keys, &["maxtrespu", "maxtresperuser"], line, left_out)?;
+    let (per_user, max_named_user) = shared_tres(keys, &["maxtrespu", "maxtresperuser"], line, left_out)?;
+    let (max_tres_account, max_named_account) = shared_tres(keys, &["maxtrespa", "maxtresperaccount"], line, left_out)?;
     let qos = Qos {
         name: text(keys, &["name"]).unwrap_or_default().to_string(),
         priority: count(keys, &["priority"])?.unwrap_or(0),
         limits: limits(keys, line, left_out)?,
         max_tres_user: with_old(per_user, keys, &["maxcpusperuser"], &["maxnodesperuser"])?,
+        max_named_user,
         max_jobs_user: count(keys, &["maxjobspu", "maxjobsperuser"])?,
         max_submit_user: count(keys, &["maxsubmitpu", "maxsubmitjobsperuser", "maxsubmitjobspu"])?,
-        max_tres_account: tres(keys, &["maxtrespa", "maxtresperaccount"], line, left_out)?,
+        max_tres_account,
+        max_named_account,
         max_jobs_account: count(keys, &["maxjobspa", "maxjobsperaccount"])?,
         max_submit_account: count(keys, &["maxsubmitpa", "maxsubmitjobsperaccount", "maxsubmitjobspa"])?,
         preempt: Vec::new(),

@@ -28,7 +28,14 @@ pub struct LimitedJob {
     pub memory: u64,
     pub gpus: u64,
     pub billing: u64,
+    /// Amounts of devices with a type, other devices and licences, by the names of their resources.
+    pub named: Vec<(String, u64)>,
+    /// Seconds that it may run.
+    pub seconds: u64,
 }
+
+/// Largest amount that a job takes of a limit.
+const MOST_TAKEN: u64 = 1 << 50;
 
 /// Scope in which the jobs that count for a limit are added up.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,14 +59,53 @@ enum LimitAmount {
     Billing,
     Jobs,
     Submitted,
+    /// Resources times the time that jobs have left.
+    RunCpu,
+    RunMem,
+    RunNode,
+    RunGpu,
+    RunBilling,
+    /// A resource with a name of its own, by its place among the names.
+    Named(usize),
 }
 
 impl LimitAmount {
     const TRES: [LimitAmount; 5] =
         [LimitAmount::Cpu, LimitAmount::Mem, LimitAmount::Node, LimitAmount::Gpu, LimitAmount::Billing];
 
-    fn of_job(self, job: &LimitedJob) -> u64 {
+    /// Amounts that are multiplied by the time left, with the resource of each.
+    const RUN: [(LimitAmount, LimitAmount); 5] = [
+        (LimitAmount::RunCpu, LimitAmount::Cpu),
+        (LimitAmount::RunMem, LimitAmount::Mem),
+        (LimitAmount::RunNode, LimitAmount::Node),
+        (LimitAmount::RunGpu, LimitAmount::Gpu),
+        (LimitAmount::RunBilling, LimitAmount::Billing),
+    ];
+
+    /// Returns the resource of which it is the time left.
+    fn timed(self) -> Option<LimitAmount> {
+        LimitAmount::RUN.iter().find(|(run, _)| *run == self).map(|(_, of)| *of)
+    }
+
+    /// Returns whether the model's own ledger leaves such limits out.
+    fn is_beyond_ledger(self) -> bool {
+        self.timed().is_some() || matches!(self, LimitAmount::Named(_))
+    }
+
+    fn of_job(self, job: &LimitedJob, names: &[String]) -> u64 {
+        if let Some(of) = self.timed() {
+            return of.of_job(job, names).saturating_mul(job.seconds).min(MOST_TAKEN);
+        }
         match self {
+            LimitAmount::Named(name) => {
+                let own = job.named.iter().filter(|(own, _)| names.get(name) == Some(own));
+                own.map(|(_, amount)| *amount).sum()
+            }
+            LimitAmount::RunCpu
+            | LimitAmount::RunMem
+            | LimitAmount::RunNode
+            | LimitAmount::RunGpu
+            | LimitAmount::RunBilling => 0,
             LimitAmount::Cpu => job.cpus,
             LimitAmount::Mem => job.memory,
             LimitAmount::Node => job.node_parts,
@@ -76,12 +122,40 @@ impl LimitAmount {
             LimitAmount::Node => tres.node.map(|nodes| nodes.saturating_mul(NODE_PARTS)),
             LimitAmount::Gpu => tres.gpu,
             LimitAmount::Billing => tres.billing,
-            LimitAmount::Jobs | LimitAmount::Submitted => None,
+            _ => None,
         }
     }
 
+    /// Returns the most of it times seconds that limits in minutes allow.
+    fn of_minutes(self, tres: &Tres) -> Option<u64> {
+        Some(self.timed()?.of_tres(tres)?.saturating_mul(60))
+    }
+
     /// Slurm's word for a job that waits for such a limit.
-    fn reason(self, scope: &LimitScope) -> &'static str {
+    fn reason(self, scope: &LimitScope, names: &[String]) -> &'static str {
+        if let LimitAmount::Named(name) = self {
+            let licence = names.get(name).is_some_and(|name| name.starts_with("license/"));
+            return match (scope, licence) {
+                (LimitScope::Qos(_), true) => "QOSGrpLicense",
+                (LimitScope::QosUser(..), true) => "QOSMaxLicensePerUser",
+                (LimitScope::QosAccount(..), true) => "QOSMaxLicensePerAccount",
+                (_, true) => "AssocGrpLicense",
+                (_, false) => LimitAmount::Gpu.reason(scope, names),
+            };
+        }
+        let group = matches!(scope, LimitScope::Qos(_));
+        let timed = |qos: &'static str, assoc: &'static str| if group { qos } else { assoc };
+        let word = match self {
+            LimitAmount::RunCpu => timed("QOSGrpCPURunMinutesLimit", "AssocGrpCPURunMinutesLimit"),
+            LimitAmount::RunMem => timed("QOSGrpMemoryRunMinutes", "AssocGrpMemRunMinutes"),
+            LimitAmount::RunNode => timed("QOSGrpNodeRunMinutes", "AssocGrpNodeRunMinutes"),
+            LimitAmount::RunGpu => timed("QOSGrpGRESRunMinutes", "AssocGrpGRESRunMinutes"),
+            LimitAmount::RunBilling => timed("QOSGrpBillingRunMinutes", "AssocGrpBillingRunMinutes"),
+            _ => "",
+        };
+        if !word.is_empty() {
+            return word;
+        }
         let words = match scope {
             LimitScope::Qos(_) => [
                 "QOSGrpCpuLimit",
@@ -121,7 +195,12 @@ impl LimitAmount {
             ],
             LimitScope::Own(_) => ["", "", "", "", "", "AssocMaxJobsLimit", "AssocMaxSubmitJobLimit"],
         };
-        words[self as usize]
+        let place = match self {
+            LimitAmount::Jobs => 5,
+            LimitAmount::Submitted => 6,
+            other => LimitAmount::TRES.iter().position(|own| *own == other).unwrap_or(0),
+        };
+        words[place]
     }
 }
 
@@ -135,7 +214,10 @@ pub struct JobLimitMaker<'a> {
     /// Association and QOS by account, user, partition and QOS.
     known: BTreeMap<[String; 4], (Option<usize>, Option<usize>)>,
     places: BTreeMap<(LimitScope, LimitAmount), u32>,
-    sets: BTreeMap<Vec<LimitClaim>, u32>,
+    /// Names of resources that have some.
+    names: Vec<String>,
+    /// By claims, and by the seconds of a job where limits are on the time left.
+    sets: BTreeMap<(Vec<LimitClaim>, u64), u32>,
     limits: JobLimits,
 }
 
@@ -156,6 +238,7 @@ impl<'a> JobLimitMaker<'a> {
             of_partition: of_partition.collect(),
             known: BTreeMap::new(),
             places: BTreeMap::new(),
+            names: Vec::new(),
             sets: BTreeMap::new(),
             limits: JobLimits::default(),
         }
@@ -167,11 +250,16 @@ impl<'a> JobLimitMaker<'a> {
         if claims.is_empty() {
             return;
         }
-        let set = match self.sets.get(&claims) {
+        let wears = claims.iter().any(|claim| self.limits.wears_off(claim.limit));
+        let key = (claims, if wears { job.seconds } else { 0 });
+        let set = match self.sets.get(&key) {
             Some(&set) => set,
             None => {
-                let set = self.limits.intern(claims.clone());
-                self.sets.insert(claims, set);
+                let set = self.limits.intern(key.0.clone());
+                if wears {
+                    self.limits.set_span(set, i64::try_from(job.seconds).unwrap_or(i64::MAX));
+                }
+                self.sets.insert(key, set);
                 set
             }
         };
@@ -220,6 +308,15 @@ impl<'a> JobLimitMaker<'a> {
                 let binds = !claims.sets(ClaimKind::Group, what);
                 self.claim(job, (&scope, what), what.of_tres(&limits.grp_tres), binds, &mut claims);
             }
+            for (what, _) in LimitAmount::RUN {
+                let binds = !claims.sets(ClaimKind::Group, what);
+                self.claim(job, (&scope, what), what.of_minutes(&limits.grp_run_mins), binds, &mut claims);
+            }
+            for (name, most) in &limits.grp_named {
+                let what = self.named(name);
+                let binds = !claims.sets(ClaimKind::Group, what);
+                self.claim(job, (&scope, what), Some(*most), binds, &mut claims);
+            }
             for (what, most) in counted.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
                 let binds = !claims.sets(ClaimKind::Group, what);
                 self.claim(job, (&scope, what), most.map(u64::from), binds, &mut claims);
@@ -253,11 +350,18 @@ impl<'a> JobLimitMaker<'a> {
                 [of.max_jobs_user, of.max_submit_user],
             ),
         ];
-        for (kind, scope, tres, [jobs, submitted]) in kinds {
+        let named = [&of.limits.grp_named, &of.max_named_account, &of.max_named_user];
+        for ((kind, scope, tres, [jobs, submitted]), named) in kinds.into_iter().zip(named) {
             let tres = LimitAmount::TRES.into_iter().map(|what| (what, what.of_tres(tres)));
             let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submitted)];
             let counts = counts.into_iter().map(|(what, most)| (what, most.map(u64::from)));
-            for (what, most) in tres.chain(counts) {
+            let mut all: Vec<(LimitAmount, Option<u64>)> = tres.chain(counts).collect();
+            all.extend(named.iter().map(|(name, most)| (self.named(name), Some(*most))));
+            if kind == ClaimKind::Group {
+                let minutes = &of.limits.grp_run_mins;
+                all.extend(LimitAmount::RUN.into_iter().map(|(what, _)| (what, what.of_minutes(minutes))));
+            }
+            for (what, most) in all {
                 let binds = !claims.sets(kind, what);
                 self.claim(job, (&scope, what), most, binds, claims);
                 if most.is_some() {
@@ -276,7 +380,7 @@ impl<'a> JobLimitMaker<'a> {
         binds: bool,
         claims: &mut ClaimList,
     ) {
-        let (Some(most), amount) = (most, what.of_job(job)) else { return };
+        let (Some(most), amount) = (most, what.of_job(job, &self.names)) else { return };
         if amount == 0 {
             return;
         }
@@ -285,13 +389,29 @@ impl<'a> JobLimitMaker<'a> {
             Some(&limit) => limit,
             None => {
                 let (of, family) = self.holder(scope);
-                let limit = self.limits.add(JobLimit { reason: what.reason(scope).to_string(), of, family, most });
+                let reason = what.reason(scope, &self.names).to_string();
+                let limit = self.limits.add(JobLimit { reason, of, family, most });
+                if what.timed().is_some() {
+                    self.limits.wear_off(limit);
+                }
+                if what.is_beyond_ledger() {
+                    self.limits.keep_for_all(limit);
+                }
                 self.places.insert(key, limit);
                 limit
             }
         };
         // A job that is too large by itself ran all the same: it only counts.
         claims.list.push(LimitClaim { limit, amount, binds: binds && amount <= most });
+    }
+
+    /// The resource of a name.
+    fn named(&mut self, name: &str) -> LimitAmount {
+        let place = self.names.iter().position(|own| own == name).unwrap_or_else(|| {
+            self.names.push(name.to_string());
+            self.names.len() - 1
+        });
+        LimitAmount::Named(place)
     }
 
     /// Returns the holder of a limit, and what all limits of its kind are called.

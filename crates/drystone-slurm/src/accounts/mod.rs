@@ -62,6 +62,10 @@ pub enum AccountsError {
 pub struct AccountLimits {
     /// `GrpTRES`: what all running jobs have together.
     pub grp_tres: Tres,
+    /// `GrpTRES` of devices with a type, other devices and licences, by their names.
+    pub grp_named: Vec<(String, u64)>,
+    /// `GrpTRESRunMins`: what all running jobs have, times the minutes that they have left.
+    pub grp_run_mins: Tres,
     /// `GrpJobs`: running jobs.
     pub grp_jobs: Option<u32>,
     /// `GrpSubmitJobs`: waiting and running jobs.
@@ -111,12 +115,16 @@ pub struct Qos {
     pub limits: AccountLimits,
     /// `MaxTRESPU`: what the running jobs of one user have.
     pub max_tres_user: Tres,
+    /// `MaxTRESPU` of devices with a type, other devices and licences, by their names.
+    pub max_named_user: Vec<(String, u64)>,
     /// `MaxJobsPU`.
     pub max_jobs_user: Option<u32>,
     /// `MaxSubmitPU`.
     pub max_submit_user: Option<u32>,
     /// `MaxTRESPA`: what the running jobs of one account have.
     pub max_tres_account: Tres,
+    /// `MaxTRESPA` of devices with a type, other devices and licences, by their names.
+    pub max_named_account: Vec<(String, u64)>,
     /// `MaxJobsPA`.
     pub max_jobs_account: Option<u32>,
     /// `MaxSubmitPA`.
@@ -146,9 +154,11 @@ impl Default for Qos {
             priority: 0,
             limits: AccountLimits::default(),
             max_tres_user: Tres::default(),
+            max_named_user: Vec::new(),
             max_jobs_user: None,
             max_submit_user: None,
             max_tres_account: Tres::default(),
+            max_named_account: Vec::new(),
             max_jobs_account: None,
             max_submit_account: None,
             preempt: Vec::new(),

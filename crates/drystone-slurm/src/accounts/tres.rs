@@ -80,6 +80,19 @@ impl Tres {
         Ok((tres, left_out))
     }
 
+    /// Reads the resources of a text that have names of their own: devices of a type
+    /// (`gres/gpu:a100=4`), other devices, licences (`license/x=2`). Those without a limit are left
+    /// out.
+    pub(super) fn parse_named(text: &str) -> Vec<(String, u64)> {
+        let part = |part: &str| {
+            let (name, value) = part.trim().split_once('=')?;
+            let name = name.to_ascii_lowercase();
+            let has_name = name != "gres/gpu" && (name.starts_with("gres/") || name.starts_with("license/"));
+            has_name.then(|| with_unit(value, ' ').map(|most| (name, most))).flatten()
+        };
+        text.split(',').filter_map(part).collect()
+    }
+
     /// Returns whether nothing is limited.
     pub fn is_empty(&self) -> bool {
         *self == Tres::default()
@@ -152,6 +165,12 @@ mod tests {
         for wrong in ["mem=1.5.0T", "mem=T", "mem=1X", "cpu=-2", "cpu=", "cpu=inf"] {
             assert!(Tres::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn resources_with_names_of_their_own_are_read_beside_the_others() {
+        let text = "cpu=3,gres/gpu=8,gres/gpu:A100=4,license/x=2,gres/nic=-1,fs/disk=1";
+        assert_eq!(Tres::parse_named(text), [("gres/gpu:a100".to_string(), 4), ("license/x".to_string(), 2)]);
     }
 
     #[test]

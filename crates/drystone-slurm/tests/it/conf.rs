@@ -325,7 +325,8 @@ fn what_is_left_out_is_named_once() {
     assert_eq!(told.len(), 15, "{told:#?}");
 }
 
-/// Limits of accounts that are left out are named once for all lines.
+/// Limits of accounts that are left out are named once for all lines. `MaxTRESRunMinsPU` is none:
+/// Slurm itself does nothing with it.
 #[test]
 fn limits_of_accounts_that_are_left_out_are_named_once() {
     use drystone_slurm::accounts::Accounts;
@@ -339,7 +340,6 @@ fn limits_of_accounts_that_are_left_out_are_named_once() {
         [
             "line 3: grptresmins: not modelled",
             "line 6: flags=nodecay: not modelled",
-            "line 6: maxtresrunminspu: not modelled",
             "line 6: usagethres: not modelled",
         ]
     );

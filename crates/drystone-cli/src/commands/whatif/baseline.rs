@@ -216,6 +216,7 @@ fn limit_rules(site: &SiteInput, args: &WhatifArgs) -> Option<LimitRules> {
             for (text, name) in named {
                 name.into_iter().for_each(|name| *text = name.to_string());
             }
+            limited.seconds = u64::try_from(job.estimate.0).unwrap_or(0);
             // A job that is added asks for its processors.
             if limited.cpus == 0 {
                 limited.cpus = u64::from(job.procs);

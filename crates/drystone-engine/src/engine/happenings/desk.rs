@@ -73,6 +73,7 @@ impl Happenings<'_> {
     /// Lets other machines of a site share the limits of the jobs.
     #[must_use]
     pub fn at_desk(mut self, desk: AdmissionDesk) -> Self {
+        self.wears = desk.site.state().limits.wears();
         self.desk = Some(desk);
         self.take_those_here();
         self
@@ -81,17 +82,26 @@ impl Happenings<'_> {
     /// Jobs that run at the first instant count before any other is admitted.
     pub(super) fn take_those_here(&mut self) {
         use crate::model::Adopted::{Running, Suspended};
-        let runs = self.known.here.iter().filter(|(_, adopted)| matches!(adopted, Running { .. } | Suspended { .. }));
-        let jobs: Vec<JobId> = runs.map(|(&job, _)| job).collect();
+        let since = |adopted: &crate::model::Adopted| match adopted {
+            Running { since, .. } => Some(Some(*since)),
+            Suspended { .. } => Some(None),
+            _ => None,
+        };
+        let runs = self.known.here.iter().filter_map(|(&job, adopted)| Some((job, since(adopted)?)));
+        let jobs: Vec<(JobId, Option<Time>)> = runs.collect();
+        let take = |admission: &mut Admission, limits: &JobLimits, job: JobId, since: Option<Time>| {
+            admission.take(limits, job);
+            since.into_iter().for_each(|since| admission.start(limits, job, since));
+        };
         match &self.desk {
             None => {
                 self.s.admission = Admission::new(&self.known.limits);
-                jobs.into_iter().for_each(|job| self.s.admission.take(&self.known.limits, job));
+                jobs.into_iter().for_each(|(job, since)| take(&mut self.s.admission, &self.known.limits, job, since));
             }
             Some(desk) => {
                 let mut state = desk.site.state();
                 let SiteState { limits, admission, .. } = &mut *state;
-                jobs.into_iter().for_each(|job| admission.take(limits, desk.in_site(job)));
+                jobs.into_iter().for_each(|(job, since)| take(admission, limits, desk.in_site(job), since));
             }
         }
     }
@@ -109,7 +119,58 @@ impl Happenings<'_> {
                 admission.arrive(limits, desk.in_site(job))
             }
         };
+        self.look_for_room();
         if admitted { 0 } else { LIMIT }
+    }
+
+    /// Takes the present, for limits on time left.
+    pub(super) fn advance_limits(&mut self, now: Time) {
+        if !self.wears {
+            return;
+        }
+        self.s.freed |= match &self.desk {
+            None => {
+                self.s.admission.advance(&self.known.limits, now);
+                self.s.admission.is_due()
+            }
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                admission.advance(limits, now);
+                admission.is_due()
+            }
+        };
+        self.look_for_room();
+    }
+
+    /// A job has started: what it takes of limits on time left wears off.
+    pub(super) fn start_wearing(&mut self, job: JobId, now: Time) {
+        match &self.desk {
+            None => self.s.admission.start(&self.known.limits, job, now),
+            Some(desk) => {
+                let mut state = desk.site.state();
+                let SiteState { limits, admission, .. } = &mut *state;
+                admission.start(limits, desk.in_site(job), now);
+            }
+        }
+        self.look_for_room();
+    }
+
+    fn look_for_room(&mut self) {
+        if self.wears && self.desk.is_none() {
+            self.s.room = self.s.admission.next_room(&self.known.limits);
+        }
+    }
+
+    /// Returns the time at which a job may be admitted because others have less time left.
+    pub(super) fn next_room(&self) -> Option<Time> {
+        match &self.desk {
+            None => self.s.room,
+            Some(desk) => {
+                let state = desk.site.state();
+                state.admission.next_room(&state.limits)
+            }
+        }
     }
 
     /// A job that asked for admission has gone: others may be admitted in its place, when all that
@@ -130,6 +191,7 @@ impl Happenings<'_> {
                 admission.is_due()
             }
         };
+        self.look_for_room();
     }
 
     /// Admits jobs in the place of those that have gone. Returns whether any could have been.
@@ -147,6 +209,7 @@ impl Happenings<'_> {
                 desk.collect()
             }
         };
+        self.look_for_room();
         self.release(admitted);
         true
     }

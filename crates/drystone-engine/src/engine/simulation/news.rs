@@ -6,7 +6,7 @@ use crate::engine::observer::Observer;
 use crate::engine::session::{NewsError, Session};
 use crate::engine::source::{EventSource, Incoming, Stroke};
 use crate::model::{Adopted, EndedJob, How, Job, JobId, OutageHit, ProcSet, Procs, Span, Time, Truth};
-use crate::policy::{CapacityLoss, Phase};
+use crate::policy::{Action, CapacityLoss, Phase};
 
 /// Event of a source, detached from it.
 pub(super) enum SourceEvent {
@@ -74,6 +74,28 @@ impl<S: EventSource> Simulation<S> {
     /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
         if self.source.gone(now, id) && self.impossible.is_none() {
+            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        }
+    }
+
+    /// Tells a source that follows starts of those that the session has just carried out.
+    #[inline]
+    pub(super) fn tell_starts(&mut self, now: Time) {
+        if S::NEWS && self.source.follows_starts() {
+            self.tell_each_start(now);
+        }
+    }
+
+    #[cold]
+    fn tell_each_start(&mut self, now: Time) {
+        let mut any = false;
+        for action in self.session.actions().list() {
+            if let Action::Start { job, .. } | Action::StartWith { job, .. } = *action {
+                self.source.started(now, job);
+                any = true;
+            }
+        }
+        if any && self.impossible.is_none() {
             self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
         }
     }

@@ -125,17 +125,17 @@ impl NodeLevels {
         self.free += row[0].max(0) - before;
     }
 
-    /// Returns whether a seat is free, and is one of the job.
+    /// Returns whether a seat is free for a job that had it. One that ran before the simulation
+    /// began may have had a seat that it would not be given.
     #[must_use]
     pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor) -> bool {
         let mut taken = vec![0; self.width];
-        need.is_of(&seat.on)
-            && seat.on.iter().all(|&(node, cores)| {
-                let node = node as usize;
-                taken.fill(0);
-                need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
-                need.may_be_on(node, floor) && self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
-            })
+        seat.on.iter().all(|&(node, cores)| {
+            let node = node as usize;
+            taken.fill(0);
+            need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
+            self.row(node).iter().zip(&taken).all(|(free, taken)| free >= taken)
+        })
     }
 }
 

@@ -282,17 +282,6 @@ impl JobNodeNeed {
         if self.whole { empty[0] } else { i64::from(cores) }
     }
 
-    /// Returns whether a seat is one of this job: its pieces, no more on a node than may be.
-    #[must_use]
-    pub fn is_of(&self, on: &[(u32, u32)]) -> bool {
-        let whole_pieces = |&(_, cores): &(u32, u32)| match self.per_node {
-            1 => cores <= self.cores,
-            _ => cores.is_multiple_of(self.cores),
-        };
-        on.iter().all(whole_pieces)
-            && on.iter().map(|&(_, cores)| u64::from(self.pieces_in(cores))).sum::<u64>() == u64::from(self.pieces)
-    }
-
     /// Says why the job does not fit on the machine without jobs.
     pub(super) fn beyond(&self, floor: &NodeFloor) -> String {
         let suited: Vec<usize> = (0..floor.len()).filter(|&node| self.may_be_on(node, floor)).collect();

@@ -219,19 +219,19 @@ impl NodeProfile {
         RoomSearch { profile: self, need, span: span.max(Span(1)), floor, latest, most }.run(from)
     }
 
-    /// Returns whether a seat is free from `from` on for so long.
+    /// Returns whether a seat is free from `from` until `to` for a job that had it, as
+    /// [`NodeLevels::admits`](super::NodeLevels::admits) says.
     #[must_use]
     pub fn admits(&self, need: &JobNodeNeed, seat: &NodeSeat, (from, to): (Time, Time), floor: &NodeFloor) -> bool {
         let mut taken = vec![0; floor.width()];
-        need.is_of(&seat.on)
-            && seat.on.iter().all(|&(node, cores)| {
-                let node = node as usize;
-                taken.fill(0);
-                need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
-                let steps = self.node(node);
-                let has = |step| steps.row(step, taken.len()).iter().zip(&taken).all(|(free, taken)| free >= taken);
-                need.may_be_on(node, floor) && steps.during(from, to).all(has)
-            })
+        seat.on.iter().all(|&(node, cores)| {
+            let node = node as usize;
+            taken.fill(0);
+            need.each_amount(floor.empty_row(node), cores, |column, amount| taken[column] += amount);
+            let steps = self.node(node);
+            let has = |step| steps.row(step, taken.len()).iter().zip(&taken).all(|(free, taken)| free >= taken);
+            steps.during(from, to).all(has)
+        })
     }
 
     /// Takes a seat from `from` until `to` (`sign` −1), or gives it back (+1).
