@@ -11,6 +11,7 @@ mod machine;
 mod neighbours;
 mod nodes;
 mod periods;
+mod published;
 mod queued;
 mod random;
 mod refusals;
