@@ -105,6 +105,17 @@ impl fmt::Display for GoalObjective {
     }
 }
 
+/// Returns the parts of a list, where what stands in brackets parts nothing: `Tw(2-02:00:00):avgX`
+/// has two.
+fn parts_of(list: &str, between: char) -> Vec<&str> {
+    let mut depth = 0_i32;
+    list.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == between && depth == 0
+    })
+    .collect()
+}
+
 impl GoalObjective {
     /// Returns whether a measure weighs jobs by their shares of resources.
     pub(super) fn weighs_shares(&self) -> bool {
@@ -127,7 +138,11 @@ impl GoalObjective {
         let [(None, list)] = call.args.as_slice() else {
             return Err(fail(format!("{} takes one list of measures, separated by `{between}`", call.name)));
         };
-        let measures = list.split(between).map(str::parse).collect::<Result<Vec<GoalMeasure>, _>>().map_err(fail)?;
+        let measures = parts_of(list, between)
+            .into_iter()
+            .map(str::parse)
+            .collect::<Result<Vec<GoalMeasure>, _>>()
+            .map_err(fail)?;
         for (at, measure) in measures.iter().enumerate() {
             if measures[..at].contains(measure) {
                 return Err(fail(format!("`{measure}` is given twice")));
@@ -304,6 +319,10 @@ mod tests {
         ] {
             assert_eq!(GoalObjective::parse(text).map(|o| o.to_string()).as_deref(), Ok(text));
         }
+        // What stands in brackets parts nothing.
+        let slurm = GoalObjective::parse("tradeoff(Tw(2-02:00:00):avgX)").map(|objective| objective.to_string());
+        assert_eq!(slurm, GoalObjective::parse("tradeoff(Tw(50h):avgX)").map(|objective| objective.to_string()));
+        assert!(slurm.is_ok());
         for (text, part) in [
             ("tradeoff", "takes one list"),
             ("tradeoff(Tw>avgX)", "no measure"),
