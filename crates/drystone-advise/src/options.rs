@@ -16,6 +16,8 @@ pub struct SiteKnobs {
     pub instantaneous: bool,
     /// The longest limit that a job of the log asks for, in minutes.
     pub longest: i64,
+    /// True if its QOS differ in their priorities.
+    pub ranks_qos: bool,
 }
 
 impl SiteKnobs {
@@ -203,7 +205,7 @@ fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
         if weight >= 1.0 {
             all.push(KnobChange::one(knob, whole(weight * 4.0)));
             all.push(KnobChange::one(knob, whole((weight / 4.0).max(1.0))));
-        } else if raises(conf, of) {
+        } else if raises(site, of) {
             // A weight of 0 hides what it weighs: it is raised to the heaviest, and above it.
             let heaviest = weights(&own).into_iter().map(|(_, weight, _)| weight).fold(0.0, f64::max);
             let heaviest = if heaviest >= 1.0 { heaviest } else { WEIGHT as f64 };
@@ -230,9 +232,10 @@ fn priorities(site: &SiteKnobs) -> Vec<KnobChange> {
 
 /// Returns whether a weight of 0 is worth raising: what it weighs differs between jobs. Size has
 /// changes of its own.
-fn raises(conf: Option<&SlurmConf>, of: &str) -> bool {
+fn raises(site: &SiteKnobs, of: &str) -> bool {
     match of {
-        "partition" => conf.is_some_and(|conf| {
+        "QOS" => site.ranks_qos,
+        "partition" => site.conf.as_ref().is_some_and(|(_, conf)| {
             let factors: Vec<_> = conf.partitions.iter().map(|partition| partition.job_factor).collect();
             factors.windows(2).any(|pair| pair[0] != pair[1])
         }),
@@ -317,6 +320,7 @@ mod tests {
             cost: PassCost::given(7),
             instantaneous: false,
             longest: 2_000,
+            ranks_qos: false,
         }
     }
 
@@ -397,6 +401,14 @@ mod tests {
             assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
         }
         assert!(!all.iter().any(|name| name.contains("partition")), "one partition: {all:?}");
+        // QOS of the same priority have nothing to weigh.
+        assert!(!all.iter().any(|name| name.contains("qos")), "{all:?}");
+        let mut ranked = site("PriorityType=priority/multifactor\nPriorityWeightAge=2000");
+        ranked.ranks_qos = true;
+        let all = names(&ranked);
+        for expected in ["priorityweightqos=2000", "priorityweightqos=20000"] {
+            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+        }
     }
 
     /// Nothing that knows run times or suspends jobs is ever recommended.

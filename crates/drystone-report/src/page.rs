@@ -82,9 +82,10 @@ fn header(results: &Results, out: &mut String) {
     if workload.load.is_some() {
         facts.push(format!("load {}", percent(workload.load, 1)));
     }
-    let (first, short) = match results.summary {
-        Some(_) => ("summary", "<a href=\"#summary\">In short</a>"),
-        None => ("verdict", ""),
+    // Where there is a sheet, it has the verdict; the section below folds what it says of measures.
+    let (first, sections) = match results.summary {
+        Some(_) => ("summary", "<a href=\"#summary\">In short</a><a href=\"#verdict\">By measure</a>"),
+        None => ("verdict", "<a href=\"#verdict\">Verdict</a>"),
     };
     let policies = results.policies.len();
     facts.push(if policies == 1 { "1 policy".to_string() } else { format!("{} policies", count(policies as u64)) });
@@ -92,7 +93,7 @@ fn header(results: &Results, out: &mut String) {
         out,
         "<a class=\"skip\" href=\"#{first}\">Skip to the verdict</a>\n<header><div><h1>{}</h1><p class=\"facts\">{}</p></div>\
          <button type=\"button\" id=\"theme\" hidden>Theme: automatic</button></header>\n<nav aria-label=\"Sections\">\
-         {short}<a href=\"#verdict\">Verdict</a><a href=\"#plots\">Plots</a><a href=\"#tables\">Tables</a>\
+         {sections}<a href=\"#plots\">Plots</a><a href=\"#tables\">Tables</a>\
          <a href=\"#glossary\">Words</a><a href=\"#settings\">Settings and data</a></nav>\n<main>\n",
         escape(workload_name(results)),
         escape(&facts.join(" · ")),
@@ -100,7 +101,13 @@ fn header(results: &Results, out: &mut String) {
 }
 
 fn verdict(results: &Results, out: &mut String) {
-    out.push_str("<section id=\"verdict\"><h2>Verdict</h2>\n");
+    let is_folded = results.summary.is_some() && !results.verdict.is_empty();
+    out.push_str(match is_folded {
+        true => {
+            "<section id=\"verdict\"><h2>Verdict by measure</h2>\n<details><summary>The best policy by each measure, and what is not decided</summary>\n"
+        }
+        false => "<section id=\"verdict\"><h2>Verdict</h2>\n",
+    });
     let jobs = results.policies.first().map_or(0, |p| p.report.trimmed.kept);
     if results.policies.is_empty() {
         out.push_str("<p>There is no result.</p>");
@@ -119,7 +126,7 @@ fn verdict(results: &Results, out: &mut String) {
     if !winners.is_empty() {
         winners.html("Best policy by each measure, of those that a site can choose", out);
     }
-    out.push_str("</section>\n");
+    out.push_str(if is_folded { "</details></section>\n" } else { "</section>\n" });
 }
 
 /// The policy with the lowest value of each measure, with its interval.

@@ -13,7 +13,13 @@ use std::fmt::Write;
 const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;background:#fff}#plots figure{margin:0 0 1.8rem}#plots .frame{overflow-x:auto}\
     dl.facts{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dl.facts dd{margin:0;overflow-wrap:anywhere}\
     @media(max-width:40rem){dl.facts{grid-template-columns:1fr}dl.facts dd{margin-left:1rem}}\
-    @media screen and (prefers-color-scheme:dark){figure svg{filter:invert(.92) hue-rotate(180deg)}}";
+    @media screen and (prefers-color-scheme:dark){:root:not(:has(.light:checked)) figure svg{filter:invert(.92) hue-rotate(180deg)}}\
+    @media screen{:root:has(.dark:checked) figure svg{filter:invert(.92) hue-rotate(180deg)}}\
+    header fieldset{display:flex;gap:.8rem;margin:0;padding:.1rem .6rem .3rem;font-size:.9rem}@media print{header fieldset{display:none}}";
+/// The choice of light or dark, which needs no script.
+const THEME: &str = "<fieldset><legend>Theme</legend><label><input type=\"radio\" name=\"theme\" checked> system</label>\
+    <label><input type=\"radio\" name=\"theme\" class=\"light\"> light</label>\
+    <label><input type=\"radio\" name=\"theme\" class=\"dark\"> dark</label></fieldset>";
 
 /// Rows of tables that are shown unfolded.
 const SHOWN_ROWS: usize = 80;
@@ -83,7 +89,7 @@ impl StillPage<'_> {
         if !self.subject.is_empty() {
             let _ = write!(out, "<p class=\"facts\">{}</p>", prose(self.subject));
         }
-        out.push_str("</div></header>\n<nav aria-label=\"Sections\">");
+        let _ = write!(out, "</div>{THEME}</header>\n<nav aria-label=\"Sections\">");
         for (id, name) in &sections {
             let _ = write!(out, "<a href=\"#{id}\">{name}</a> ");
         }
@@ -166,7 +172,9 @@ mod tests {
             html.contains("<code>&lt;b&gt;</code>") && html.contains("<svg role=\"img\" aria-label=\"&lt;b&gt;title")
         );
         assert!(
-            html.contains("href=\"#verdict\">Skip to the verdict") && html.contains("<nav aria-label=\"Sections\">")
+            html.contains("href=\"#verdict\">Skip to the verdict")
+                && html.contains("<nav aria-label=\"Sections\">")
+                && html.contains("class=\"dark\"> dark</label>")
         );
     }
 }

@@ -172,7 +172,9 @@ impl Site {
         };
         let mut kinds = vec![("constraints", of(&|at| at.constraints)), ("demands", of(&|at| at.asks))];
         if !hide.partitions {
-            kinds.push(("partitions", of(&|at| at.partition)));
+            let mut partitions = of(&|at| at.partition);
+            partitions.extend(self.manifest.partitions.iter().map(|partition| partition.name.clone()));
+            kinds.push(("partitions", partitions));
         }
         let line = |(kind, texts): (&str, BTreeSet<String>)| {
             let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();

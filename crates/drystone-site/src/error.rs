@@ -87,13 +87,15 @@ pub enum SiteError {
     /// A table of jobs whose columns are not those of `sacct`: what it is, the line that would read
     /// it, what that line makes of its first rows, and what to check.
     #[error(
-        "{file}: {looks}.\n  If the answers to these questions are yes, add to the command: {options}\n  {outcome}.\n  {questions}\n  \
+        "{file}: {looks}.\n  {condition}, add to the command: {options}\n  {outcome}.\n  {questions}\n  \
          A hyphen skips a column; names and tables by name: docs/accounting.md"
     )]
     TableColumns {
         file: String,
         /// Contents of the table.
         looks: String,
+        /// Condition under which the options are right.
+        condition: &'static str,
         /// The options that read it: a name for each column, or the name of a table; the notation
         /// of its times, if it has to be declared.
         options: String,
@@ -131,12 +133,13 @@ pub enum SiteError {
         /// Description of the mistake.
         problem: String,
     },
-    #[error("{place}: this is no JSON: {problem}; at the site: sacct -a -D --json … > jobs.json")]
+    #[error("{place}: this is no JSON: {problem}; {advice}")]
     BadJson {
         /// File, line and column.
         place: String,
         /// Description of the mistake.
         problem: String,
+        advice: &'static str,
     },
     #[error("{file}: {looks}; {advice}")]
     Unknown {

@@ -64,12 +64,20 @@ const FIRST: &[(&str, &str, &str)] = &[
     (
         "slurm accounting storage is disabled",
         "a message of sacct: accounting is off",
-        "the site keeps no records; switch on AccountingStorageType or JobCompType",
+        "the site keeps no records; set AccountingStorageType or JobCompType in slurm.conf, and jobs are recorded from then on",
     ),
     ("version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch the file: git lfs pull"),
-    ("<!doctype html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
-    ("<html", "a page in HTML", "expected the accounting itself; a download may have given a page to log in"),
-    ("<?xml", "a document in XML", "expected text, JSON or Parquet"),
+    (
+        "<!doctype html",
+        "a page in HTML",
+        "expected the accounting itself; the server may have sent its page for logging in instead",
+    ),
+    (
+        "<html",
+        "a page in HTML",
+        "expected the accounting itself; the server may have sent its page for logging in instead",
+    ),
+    ("<?xml", "a document in XML", "expected the accounting itself, as text, JSON or Parquet"),
     ("+--", "a table that mysql drew for people", SQL),
     ("-- mysql dump", "a dump of MySQL", SQL),
     ("-- mariadb dump", "a dump of MariaDB", SQL),
@@ -79,13 +87,13 @@ const FIRST: &[(&str, &str, &str)] = &[
         "a dump of PostgreSQL",
         "write the table of jobs as text: psql --csv -c 'select * from jobs' > jobs.csv",
     ),
-    ("#!/", "a script", "expected the accounting that it writes"),
-    ("import ", "a program of Python", "expected the accounting that it writes"),
-    ("job id:", "the output of qstat -f, which has the jobs of this moment and of the last days", PBS),
+    ("#!/", "a script", "expected the accounting itself, as text, JSON or Parquet"),
+    ("import ", "a program of Python", "expected the accounting itself, as text, JSON or Parquet"),
+    ("job id:", "the output of qstat -f, which has the jobs of this moment, and with -x those of the last days", PBS),
     ("job id ", "the output of qstat", PBS),
     ("req'd", "the output of qstat", PBS),
     ("job-id ", "the output of qstat of Grid Engine", SGE),
-    ("queuename", "the output of qstat of Grid Engine", SGE),
+    ("queuename", "the output of qstat -f of Grid Engine", SGE),
     ("====", "the output of qacct -j", SGE),
     ("total system usage", "the output of qacct", SGE),
     ("jobid      user    stat", "the output of bjobs or bhist", LSF),
@@ -104,7 +112,8 @@ const FIRST: &[(&str, &str, &str)] = &[
 ];
 const SQL: &str =
     "write the table of jobs as text: mysql --batch -e 'select * from CLUSTER_job_table' slurm_acct_db > jobs.tsv";
-const PBS: &str = "give the accounting of the server: $PBS_HOME/server_priv/accounting, a file for each day";
+const PBS: &str =
+    "give the accounting of the server: the folder $PBS_HOME/server_priv/accounting, which has a file for each day";
 const SGE: &str = "give $SGE_ROOT/CELL/common/accounting";
 const LSF: &str = "give $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct and its numbered predecessors; or write a table: LSB_DISPLAY_YEAR=Y bjobs -a -u all \
      -o \"jobid stat user queue submit_time start_time finish_time slots runtimelimit delimiter='|'\" > jobs.psv";
@@ -132,6 +141,9 @@ pub(crate) fn text(head: &[u8], first: &str) -> Option<ForeignKind> {
             "the output of flux jobs for people",
             "write it in JSON: flux jobs -a --json > jobs.json, and import that with --columns flux",
         );
+    }
+    if small.starts_with("<?xml") && (within(head, b"<job_info") || within(head, b"<detailed_job_info")) {
+        return kind("the output of qstat -xml of Grid Engine, which has the jobs of this moment", SGE);
     }
     if small.starts_with("<?xml") && within(head, b"<classads>") {
         return kind("a history of HTCondor in XML", CONDOR);
@@ -264,7 +276,10 @@ impl JsonShape {
             );
         }
         if self.outer("pbs_version") && self.outer("Jobs") {
-            return kind("the output of qstat -f -F json, which has the jobs of this moment and of the last days", PBS);
+            return kind(
+                "the output of qstat -f -F json, which has the jobs of this moment, and with -x those of the last days",
+                PBS,
+            );
         }
         if (self.has("COMMAND") || self.has("RECORDS")) && !(self.has("JOBID") && self.has("START_TIME")) {
             return kind("the output of bjobs -json, which has the jobs of this moment and the last hour", LSF);

@@ -6,6 +6,7 @@ use crate::site_job::SiteJob;
 use drystone::model::{JobId, JobLimits};
 use drystone_slurm::accounts::{Accounts, JobLimitMaker, LimitedJob, NODE_PARTS};
 use drystone_slurm::conf::{BilledAmounts, BillingWeights, SlurmConf};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 impl Site {
@@ -30,12 +31,15 @@ impl Site {
             return None;
         }
         let (mut all, mut held, mut reasons) = (0.0, 0.0, BTreeMap::<String, f64>::new());
-        for job in self.jobs() {
+        for at in 0..self.len() {
+            let job = self.bare_job(at);
             let wait = job.wait().unwrap_or(0).max(0) as f64;
             all += wait;
-            if job.marks.has(JobMarks::CAUSE) && ["QOS", "Assoc"].iter().any(|word| job.reason.starts_with(word)) {
+            // Texts are looked up for the few jobs that waited for more than room.
+            let reason = if job.marks.has(JobMarks::CAUSE) { self.job(at).reason } else { Cow::Borrowed("") };
+            if ["QOS", "Assoc"].iter().any(|word| reason.starts_with(word)) {
                 held += wait;
-                *reasons.entry(job.reason.to_string()).or_default() += wait;
+                *reasons.entry(reason.into_owned()).or_default() += wait;
             }
         }
         let (most, _) = reasons.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))?;

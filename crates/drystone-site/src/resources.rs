@@ -87,12 +87,18 @@ impl SiteScene<'_> {
         }
         let mut notes = Vec::new();
         if silent > 0 {
-            notes.push(format!("{silent} jobs do not say how much memory they hold and ask for none"));
+            notes.push(match silent {
+                1 => "1 job does not say how much memory it holds and asks for none".to_string(),
+                _ => format!("{silent} jobs do not say how much memory they hold and ask for none"),
+            });
         }
         if cut > 0 {
-            notes.push(format!(
-                "{cut} jobs record more memory or GPUs than their pool has and are taken to hold all of it"
-            ));
+            notes.push(match cut {
+                1 => "1 job records more memory or GPUs than its pool has and is taken to hold all of it".to_string(),
+                _ => {
+                    format!("{cut} jobs record more memory or GPUs than their pool has and are taken to hold all of it")
+                }
+            });
         }
         provenance.settings.push(Setting { name: "resources".to_string(), value: "site".to_string() });
         let workload = Workload::with_resources(machine, Some(builder.finish()), jobs, truth, provenance)?;

@@ -7,6 +7,7 @@ use super::places::{Renumbering, retotalled, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
 use super::qos as table;
 use super::state::{Applied, JobDraft, LeftOutJobs, needs_slurm, node_hours};
+use crate::words::count_things;
 use drystone::model::{DeviceDemand, DevicePer, JobId, NodeShape, Outage, ProcSet, Span, Time, Which};
 use drystone_slurm::accounts::{Accounts, Tres};
 use drystone_slurm::conf::SlurmConf;
@@ -106,10 +107,12 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
         applied.left.jobs += left.jobs;
         applied.left.node_hours += left.node_hours;
         applied.refused += left.jobs;
-        applied.note(format!(
-            "{} jobs ask for more nodes than their partition has left: none can run, and all are refused",
-            left.jobs
-        ));
+        applied.note(match left.jobs {
+            1 => "1 job asks for more nodes than its partition has left: it cannot run, and is refused".to_string(),
+            jobs => format!(
+                "{jobs} jobs ask for more nodes than their partition has left: none can run, and all are refused"
+            ),
+        });
     }
 }
 
@@ -300,8 +303,10 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
         }
     }
     applied.note(format!(
-        "{moved} jobs with limits up to {} go to a partition of a higher tier on the same nodes",
-        length(most)
+        "{} with limits up to {} {} to a partition of a higher tier on the same nodes",
+        count_things(moved, "job", "jobs"),
+        length(most),
+        if moved == 1 { "goes" } else { "go" }
     ));
     applied.rebuild(change, drafts)
 }
@@ -429,8 +434,10 @@ fn refuse_beyond(
     applied.left.node_hours += left.node_hours;
     applied.refused += left.jobs;
     applied.note(format!(
-        "{} jobs of {:.0} node-hours ask, each by itself, for more than the QOS {name} allows: none can run, and all are refused",
-        left.jobs, left.node_hours
+        "{} of {:.0} node-hours {}, each by itself, for more than the QOS {name} allows: none can run, and all are refused",
+        count_things(left.jobs, "job", "jobs"),
+        left.node_hours,
+        if left.jobs == 1 { "asks" } else { "ask" }
     ));
     applied.rebuild(change, drafts)
 }

@@ -5,6 +5,7 @@ use super::conf_text::ConfText;
 use super::places::can_go;
 use super::premises::ApplyError;
 use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
+use super::words::count_things;
 use drystone::draw::RandomDraw;
 use drystone::log::transform::LoadFactor;
 use drystone::model::{Job, Outage, Span, Time};
@@ -42,7 +43,10 @@ pub(super) fn refuse(
     let longer = |applied: &Applied, draft: &JobDraft| {
         draft.job.estimate > most && mine(&draft.job) && !draft.place.is_some_and(|place| applied.is_running(place))
     };
-    leave_out(applied, change, longer, &format!("ask for more than {} and are refused", length(most)))
+    let most = length(most);
+    let [one, many] =
+        [("asks", "is"), ("ask", "are")].map(|(ask, are)| format!("{ask} for more than {most} and {are} refused"));
+    leave_out(applied, change, longer, [&one, &many])
 }
 
 /// Leaves out the jobs of a user, an account or a QOS.
@@ -65,14 +69,15 @@ pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOu
                 LeftOut::Qos(_) => draft.job.queue,
             }
     };
-    leave_out(applied, change, theirs, &format!("of the {what} {name} are left out"))
+    let [one, many] = ["is", "are"].map(|verb| format!("of the {what} {name} {verb} left out"));
+    leave_out(applied, change, theirs, [&one, &many])
 }
 
 fn leave_out(
     applied: &mut Applied,
     change: &SiteChange,
     goes: impl Fn(&Applied, &JobDraft) -> bool,
-    what: &str,
+    [one, many]: [&str; 2],
 ) -> Result<(), ApplyError> {
     let mut drafts = applied.drafts();
     let mut left = LeftOutJobs::default();
@@ -84,7 +89,8 @@ fn leave_out(
         }
         !goes
     });
-    applied.note(format!("{} jobs of {:.0} node-hours {what}", left.jobs, left.node_hours));
+    let what = if left.jobs == 1 { one } else { many };
+    applied.note(format!("{} of {:.0} node-hours {what}", count_things(left.jobs, "job", "jobs"), left.node_hours));
     if left.jobs == 0 {
         return Ok(());
     }
@@ -134,9 +140,12 @@ pub(super) fn split(
         String::new()
     };
     applied.note(format!(
-        "{asked} jobs ask for more than {most} and get that limit; {split} of them run longer and are split (checkpoint) into {pieces} \
-         pieces, each submitted when the one before it has ended{lost}",
-        most = length(most)
+        "{} for more than {} and {} that limit; {split} of them {} (checkpoint) into {pieces} pieces, each submitted when the one before it \
+         has ended{lost}",
+        count_things(asked, "job asks", "jobs ask"),
+        length(most),
+        if asked == 1 { "gets" } else { "get" },
+        if split == 1 { "runs longer and is split" } else { "run longer and are split" }
     ));
     if asked == 0 {
         return Ok(());
@@ -198,9 +207,11 @@ pub(super) fn limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule
     }
     let kept = match kept {
         0 => String::new(),
+        1 => "; 1 job would be killed by it and keeps its limit".to_string(),
         kept => format!("; {kept} jobs would be killed by it and keep their limits"),
     };
-    applied.note(format!("the limits of {changed} of {} jobs change{kept}", drafts.len()));
+    let (limits, verb) = if changed == 1 { ("limit", "changes") } else { ("limits", "change") };
+    applied.note(format!("the {limits} of {changed} of {} jobs {verb}{kept}", drafts.len()));
     if changed == 0 {
         return Ok(());
     }
@@ -317,8 +328,9 @@ fn resample(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed
     }
     // Pieces stay behind each other only within their blocks, which are in order.
     applied.note(format!(
-        "load by resampled arrivals: days of users are drawn and {} (seed {seed}): {added} jobs more, {} fewer",
+        "load by resampled arrivals: days of users are drawn and {} (seed {seed}): {} more, {} fewer",
         if factor.as_f64() >= 1.0 { "repeated in other weeks" } else { "left out" },
+        count_things(added, "job", "jobs"),
         left.jobs
     ));
     applied.added += added;
@@ -395,7 +407,8 @@ pub(super) fn border(applied: &mut Applied, change: &SiteChange, border: &Border
     }
     let wide = if wide > 0 { format!("; {wide} ask for what is not there and stay") } else { String::new() };
     applied.note(format!(
-        "{to} jobs move from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size"
+        "{} from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size",
+        count_things(to, "job moves", "jobs move")
     ));
     if to + from == 0 {
         return Ok(());

@@ -24,6 +24,7 @@ mod scan;
 mod setting_text;
 mod settings;
 mod state;
+mod words;
 
 pub use apply::apply;
 pub use candidates::limit_candidates;

@@ -56,7 +56,14 @@ fn asked(
     guards: &[&str],
     stops_after: usize,
 ) -> (Option<Advice>, Vec<String>, Vec<String>) {
-    let site = SiteKnobs { conf: None, more: Vec::new(), cost: PassCost::given(1), instantaneous: false, longest: 60 };
+    let site = SiteKnobs {
+        conf: None,
+        more: Vec::new(),
+        cost: PassCost::given(1),
+        instantaneous: false,
+        longest: 60,
+        ranks_qos: false,
+    };
     let goal: AdviceGoal = "avgW".parse().expect("valid");
     let guards: Vec<GoalGuard> = guards.iter().map(|guard| guard.parse().expect("valid")).collect();
     let changes = vec![

@@ -49,7 +49,7 @@ fn what_is_no_result_is_refused() {
         assert!(!folder.path("out.html").exists());
     }
     let error = folder.run(&["predict", "log.swf", "--report", "out.html"]).fails(2);
-    assert!(error.contains("only `compare`, `run`, `advise` and `fidelity` make pages"), "{error}");
+    assert!(error.contains("out.html: of these results there is no page"), "{error}");
 }
 
 /// Every plot as SVG, PDF and PNG.

@@ -19,11 +19,12 @@ pub(super) struct EncodedColumn {
 }
 
 /// Encodes numbers, [`NO_NUMBER`] for rows without one, as differences: times that follow each
-/// other take few bits.
-pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64]) -> Result<EncodedColumn, ParquetError> {
+/// other take few bits. Rows behind the last cell have none.
+pub(super) fn numbers(descr: ColumnDescPtr, cells: &[i64], rows: usize) -> Result<EncodedColumn, ParquetError> {
     let properties =
         WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
-    let levels: Vec<i16> = cells.iter().map(|&cell| i16::from(cell != NO_NUMBER)).collect();
+    let mut levels: Vec<i16> = cells.iter().map(|&cell| i16::from(cell != NO_NUMBER)).collect();
+    levels.resize(rows, 0);
     let values: Vec<i64> = cells.iter().copied().filter(|&cell| cell != NO_NUMBER).collect();
     chunk(descr, Arc::new(properties.build()), |column| match column {
         ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&values, Some(&levels), None),
@@ -112,7 +113,10 @@ mod tests {
             cells.extend(std::iter::repeat_n(cells[0], same));
             let found = through(
                 Physical::INT64,
-                |descr| numbers(descr, &cells).expect("encoded"),
+                |descr| {
+                    let last = cells.iter().rposition(|&cell| cell != NO_NUMBER).map_or(0, |at| at + 1);
+                    numbers(descr, &cells[..last], cells.len()).expect("encoded")
+                },
                 |reader| {
                     let ColumnReader::Int64ColumnReader(mut reader) = reader else { panic!("numbers") };
                     let (mut values, mut levels) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! Numbers and texts as Parquet, by its low-level reader and writer.
 
 use super::cells::{GroupTexts, NO_TEXT, SiteCells};
-use super::columns::{COLUMNS, Holds, SiteColumn, Text, each_number};
+use super::columns::{COLUMNS, Holds, NO_NUMBER, SiteColumn, Text, each_number};
 use super::encode::{self, EncodedColumn};
 use super::loaded::GroupCells;
 use crate::site::Site;
@@ -100,7 +100,7 @@ fn encoded(
 /// The cells of a group of rows. Its memory is reused for the next group.
 struct RowGroup<'a> {
     texts: GroupTexts<'a>,
-    /// Of each column of numbers, in order; [`NO_NUMBER`](super::columns::NO_NUMBER) for none.
+    /// Of each column of numbers, in order, up to the last row with one; [`NO_NUMBER`] for none.
     numbers: Vec<Vec<i64>>,
     /// Of each column of texts, in order: numbers of texts, [`NO_TEXT`] for none.
     codes: Vec<Vec<u32>>,
@@ -120,12 +120,13 @@ impl<'a> RowGroup<'a> {
     }
 
     fn encode(&mut self, rows: Range<usize>, descrs: &[ColumnDescPtr]) -> Result<Vec<EncodedColumn>, ParquetError> {
+        let count = rows.len();
         self.fill(rows);
         let RowGroup { texts, numbers, codes, places } = self;
         let (mut numbers, mut codes) = (numbers.iter(), codes.iter());
         let columns = COLUMNS.iter().zip(descrs);
         let encode = |(column, descr): (&SiteColumn, &ColumnDescPtr)| match column.text {
-            None => encode::numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice)),
+            None => encode::numbers(descr.clone(), numbers.next().map_or(&[], Vec::as_slice), count),
             Some(text) => {
                 let codes = codes.next().map_or(&[][..], Vec::as_slice);
                 texts_of(texts, text, codes, places, descr.clone())
@@ -139,13 +140,18 @@ impl<'a> RowGroup<'a> {
         self.numbers.iter_mut().for_each(Vec::clear);
         self.codes.iter_mut().for_each(Vec::clear);
         let kinds: Vec<Text> = COLUMNS.iter().filter_map(|column| column.text).collect();
-        for at in rows {
+        for (row, at) in rows.enumerate() {
             let job = self.texts.job(at);
             let mut numbers = self.numbers.iter_mut();
-            each_number(&job, |number| {
-                if let Some(column) = numbers.next() {
+            // Many columns are empty in most accounting: they take neither time nor memory.
+            each_number(&job, |number| match numbers.next() {
+                Some(column) if number != NO_NUMBER => {
+                    if column.len() < row {
+                        column.resize(row, NO_NUMBER);
+                    }
                     column.push(number);
                 }
+                _ => {}
             });
             for (&kind, column) in kinds.iter().zip(&mut self.codes) {
                 column.push(self.texts.code(at, &job, kind));

@@ -153,8 +153,12 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
 fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
     let decides = match pool.unit {
         PoolUnit::Node => return,
-        PoolUnit::Cpu => format!("memory decides the size of {} jobs, GPUs of {}", pool.by_memory, pool.by_gpus),
-        PoolUnit::Gpu => format!("processors decide the size of {} jobs, memory of {}", pool.by_cpus, pool.by_memory),
+        PoolUnit::Cpu => {
+            format!("memory decides the size of {}, GPUs of {}", counted(pool.by_memory, "job"), pool.by_gpus)
+        }
+        PoolUnit::Gpu => {
+            format!("processors decide the size of {}, memory of {}", counted(pool.by_cpus, "job"), pool.by_memory)
+        }
     };
     let what = if pool.unit == PoolUnit::Gpu { "GPU-seconds" } else { "core-seconds" };
     let _ = match pool.dominant {
@@ -163,9 +167,9 @@ fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
         }
         false => writeln!(
             text,
-            "    sizes are the {unit} held; by dominant share {} jobs would be larger, and all together by {:.2}% of {what} (--count \
+            "    sizes are the {unit} held; by dominant share {} would be larger, and all together by {:.2}% of {what} (--count \
              dominant)",
-            pool.by_cpus + pool.by_memory + pool.by_gpus,
+            counted(pool.by_cpus + pool.by_memory + pool.by_gpus, "job"),
             pool.inflated
         ),
     };

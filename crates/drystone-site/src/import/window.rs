@@ -139,10 +139,10 @@ impl MeasuredWindow {
             (self.measure_from, self.measure_until) = (self.from, self.until);
         }
         if self.running_at_end > 0 && !self.ended_only {
-            self.bias.push(format!(
-                "{} jobs run at the end: how long they run is not known where they have not ended",
-                self.running_at_end
-            ));
+            self.bias.push(match self.running_at_end {
+                1 => "1 job runs at the end: how long it runs is not known if it has not ended".to_string(),
+                jobs => format!("{jobs} jobs run at the end: how long they run is not known where they have not ended"),
+            });
         }
     }
 }

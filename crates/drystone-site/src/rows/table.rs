@@ -271,7 +271,11 @@ impl AccountingTable {
     }
 
     /// Returns the use that the row's job made of what it held.
+    #[inline]
     pub(crate) fn usage(&self, row: &AccountingRow) -> RowUsage {
+        if row.usage == 0 {
+            return RowUsage::UNKNOWN;
+        }
         let at = (row.usage as usize).checked_sub(1);
         at.and_then(|at| self.usages.get(at)).copied().unwrap_or(RowUsage::UNKNOWN)
     }

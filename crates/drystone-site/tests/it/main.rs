@@ -12,6 +12,7 @@ mod machine;
 mod neighbours;
 mod nodes;
 mod periods;
+mod published;
 mod queued;
 mod random;
 mod random_site;

@@ -18,8 +18,8 @@ const WRONG: &[(&[u8], &str, &str)] = &[
     (b"ORC\x01\x02", "this is a table in ORC", "parquet"),
     (b"%PDF-1.7\n", "this is a document in PDF", "accounting"),
     (b"\x7fELF\x02\x01", "this is a program", "accounting"),
-    (b"<!DOCTYPE html>\n<html><body>Log in</body></html>\n", "this is a page in HTML", "log in"),
-    (b"<?xml version=\"1.0\"?>\n<job_info/>\n", "this is a document in XML", "JSON"),
+    (b"<!DOCTYPE html>\n<html><body>Log in</body></html>\n", "this is a page in HTML", "logging in"),
+    (b"<?xml version=\"1.0\"?>\n<jobs/>\n", "this is a document in XML", "JSON"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1234\n", "this is a pointer of Git LFS", "git lfs pull"),
     (b"-- MySQL dump 10.13  Distrib 8.0\nCREATE TABLE `x_job_table` (\n", "this is a dump of MySQL", "mysql --batch"),
     (b"#!/bin/bash\n#SBATCH -n 4\nsrun hostname\n", "this is a script", "accounting"),
@@ -52,6 +52,8 @@ const WRONG: &[(&[u8], &str, &str)] = &[
     (b"+--------+---------+\n| id_job | account |\n+--------+---------+\n|      7 | a       |\n", "this is a table that mysql drew", "mysql --batch"),
     (b"# made by hand\n# on Monday\nDear all\n", "this is text that is no accounting", "expected"),
     (b"Dear all,\n\nplease find the accounting attached.\n", "this is text that is no accounting", "expected"),
+    (b"<?xml version='1.0'?>\n<job_info  xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\">\n", "this is the output of qstat -xml", "common/accounting"),
+    (b"[{\"job\":1,\"start\":5,\"end\":6,\"cpus\":4},{\"job\":1,\"start\":5,\"end\":]", "this is no JSON", "write the records again"),
 ];
 
 #[test]

@@ -6,26 +6,26 @@ use crate::tables_cases::{own_line, with_columns};
 use drystone_site::SiteJob;
 
 /// Submission of row `n`: 1 September 2023 at eight, and a quarter of an hour for each row.
-fn submit(n: i64) -> i64 {
+pub(crate) fn submit(n: i64) -> i64 {
     1_693_555_200 + 900 * n
 }
 
 /// A minute later.
-fn start(n: i64) -> i64 {
+pub(crate) fn start(n: i64) -> i64 {
     submit(n) + 60
 }
 
 /// Row `n` runs for ten minutes more than the one before, from ten on.
-fn run(n: i64) -> i64 {
+pub(crate) fn run(n: i64) -> i64 {
     600 * (n + 1)
 }
 
-fn end(n: i64) -> i64 {
+pub(crate) fn end(n: i64) -> i64 {
     start(n) + run(n)
 }
 
 /// A time with a blank, as tables write it.
-fn civil(moment: i64) -> String {
+pub(crate) fn civil(moment: i64) -> String {
     let day = (moment - 1_693_526_400) / 86_400;
     let second = (moment - 1_693_526_400) % 86_400;
     format!("2023-09-{:02} {:02}:{:02}:{:02}", 1 + day, second / 3_600, second / 60 % 60, second % 60)

@@ -245,6 +245,60 @@ fn what_is_kept_of_an_anonymous_site_is_listed() {
     }
 }
 
+/// Words that begin with `secret` in the files of a site, and what was told of it.
+fn secrets(mut site: Site, hide: Hide) -> (std::collections::BTreeSet<String>, String) {
+    let told = site.anonymise(&AnonymousKey::given("k"), hide).expect("anonymous");
+    let (folder, _) = crate::common::through_folder(&site);
+    let mut words = std::collections::BTreeSet::new();
+    for file in std::fs::read_dir(folder.path("site")).expect("a folder") {
+        let bytes = std::fs::read(file.expect("a file").path()).expect("read");
+        let text = String::from_utf8_lossy(&bytes);
+        let words_of = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with("secret"));
+        words.extend(words_of.filter(|word| *word != "secret").map(String::from));
+    }
+    (words, told.join("\n"))
+}
+
+#[test]
+fn what_is_kept_beside_the_jobs_is_listed() {
+    // With the machine, its accounts and its outages.
+    let folder = |name: &str| case(&format!("35/{name}"));
+    let Some(jobs) = folder("leak.psv") else { return };
+    let options = ImportOptions {
+        machine: folder("slurm.conf").into_iter().collect(),
+        events: folder("events.psv").into_iter().collect(),
+        accounts: folder("assoc.txt").into_iter().collect(),
+        ..utc()
+    };
+    let (kept, told) = secrets(imported(std::slice::from_ref(&jobs), &options), Hide::default());
+    assert!(kept.contains("secretpart2") && kept.contains("secretfeat"), "{kept:?}");
+    kept.iter().for_each(|word| assert!(told.contains(word), "{word}: {told}"));
+    let hide = Hide { partitions: true, times: true };
+    let (kept, told) = secrets(imported(&[jobs], &options), hide);
+    assert!(!kept.iter().any(|word| word.starts_with("secretpart")), "{kept:?}");
+    kept.iter().for_each(|word| assert!(told.contains(word), "{word}: {told}"));
+}
+
+#[test]
+fn what_is_kept_of_other_records_is_listed() {
+    // Torque: server, owner, project, properties of nodes, places.
+    let record = "03/18/2017 05:01:15;E;7.secretsrv;user=secretuser group=secretgroup account=secretacct project=secretproj jobname=secretname \
+                  queue=secretqueue ctime=1489798000 qtime=1489798000 etime=1489798453 start=1489799118 owner=secretuser@secretlogin \
+                  exec_host=secretnode1/0-31+secretnode2/0-31 Resource_List.nodes=2:ppn=32:secretprop Resource_List.nodect=2 \
+                  Resource_List.place=scatter:secretplace Resource_List.walltime=04:00:00 end=1489813275 Exit_status=0\n";
+    let (kept, told) = secrets(of_text(record, &utc()), Hide::default());
+    assert_eq!(kept.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{told}");
+    assert!(told.contains("secretqueue"));
+    // A table with names of its own, whose names are options of the import.
+    let text = "secretjob,user,project,queue,queued_at,begin,finish,n_cores,hosts,secretcolumn\n\
+                1,secretann,secretproj,secretqueue,1700000000,1700000010,1700000100,4,\"secretnode[1-2],secretx\",secretwhy\n";
+    let options = with_columns("JobID,User,Account,Partition,Submit,Start,End,AllocCPUS,NodeList,Reason");
+    let (kept, told) = secrets(of_text(text, &options), Hide::default());
+    assert_eq!(kept.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{told}");
+    let (kept, _) = secrets(of_text(text, &options), Hide { partitions: true, times: false });
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
 #[test]
 fn contradictions_within_a_row_are_told() {
     let told = |site: &Site, what: &str| site.manifest.warnings.iter().any(|text| text.contains(what));

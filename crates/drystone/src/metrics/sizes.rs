@@ -258,7 +258,8 @@ impl SizeReport {
         ];
         let minutes = |seconds: f64| format!("{:.1} min", seconds / 60.0);
         for one in self.kinds.iter().filter(|_| self.kinds.len() > 1) {
-            let waits = format!("{}, {} ({} jobs)", minutes(one.wait), minutes(one.response), one.jobs);
+            let jobs = if one.jobs == 1 { "job" } else { "jobs" };
+            let waits = format!("{}, {} ({} {jobs})", minutes(one.wait), minutes(one.response), one.jobs);
             facts.push((format!("mean wait and response, {}", one.kind), waits));
         }
         let Some(power) = &self.power else { return facts };

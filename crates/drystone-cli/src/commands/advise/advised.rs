@@ -44,6 +44,9 @@ pub(super) struct Advised {
     /// Parts of the waiting in which jobs are held back, where they share limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<HeldWaits>,
+    /// Settings that `--check` remarks on.
+    #[serde(skip)]
+    pub(super) to_look_at: Vec<&'static str>,
     /// The path of the site or log.
     #[serde(skip)]
     pub(super) path: String,

@@ -13,7 +13,7 @@ use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
 use drystone::metrics::JobSelection;
-use drystone_advise::{Evidence, HealthCase, HealthRemark, PassCost, RecordedJob, health};
+use drystone_advise::{Evidence, HealthCase, HealthRemark, PassCost, RecordedJob, SiteKnobs, health};
 use drystone_site::waits::{SiteWaits, WaitCause, WaitsOptions, waits as recorded_waits};
 use drystone_slurm::conf::SlurmConf;
 use drystone_whatif::{ChangeList, PairedChange};
@@ -93,11 +93,13 @@ pub(crate) fn checked(
             log.display()
         )));
     }
-    let qos: BTreeSet<i32> = input.workload.jobs().iter().map(|job| job.queue).collect();
-    let procs = input.workload.machine().procs;
-    let case = HealthCase { conf: &conf, jobs: &jobs, procs, cost: &cost, cycle_micros: cycle, qos: qos.len() };
-    let remarks = health(&case);
-    let waits = input.site.as_ref().map(|site| recorded_waits(&site.site, &WaitsOptions::default()));
+    let remarks = remarks_of_jobs(&input, &jobs, &conf, (&cost, cycle));
+    // As `waits` counts them: in the units of the pools, not on nodes.
+    let folder = input.site.as_ref().and_then(|_| crate::site::folder(log));
+    let waits = match folder {
+        Some((folder, _)) => Some(recorded_waits(&drystone_site::open(&folder)?, &WaitsOptions::default())),
+        None => None,
+    };
     let worth = if args.worth { worth(args, log, &remarks, stop)? } else { Vec::new() };
     Ok(CheckedRemarks {
         schema: "drystone/check/1",
@@ -111,6 +113,25 @@ pub(crate) fn checked(
         remarks,
         worth,
     })
+}
+
+/// The remarks on a site's own `slurm.conf`, without any simulation; none for a log.
+pub(super) fn remarks_of_site(input: &WorkloadInput, site: &SiteKnobs) -> Vec<HealthRemark> {
+    match (&site.conf, &input.site) {
+        (Some((_, conf)), Some(_)) => remarks_of_jobs(input, &recorded(input), conf, (&site.cost, None)),
+        _ => Vec::new(),
+    }
+}
+
+fn remarks_of_jobs(
+    input: &WorkloadInput,
+    jobs: &[RecordedJob],
+    conf: &SlurmConf,
+    (cost, cycle_micros): (&PassCost, Option<u64>),
+) -> Vec<HealthRemark> {
+    let qos: BTreeSet<i32> = input.workload.jobs().iter().map(|job| job.queue).collect();
+    let procs = input.workload.machine().procs;
+    health(&HealthCase { conf, jobs, procs, cost, cycle_micros, qos: qos.len() })
 }
 
 /// Simulates the site as it is and with each suggested setting.

@@ -32,8 +32,10 @@ use drystone_advise::{
     Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost,
     SiteKnobs, Thresholds, options,
 };
+use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
 use drystone_whatif::{ChangeList, ClassChange, PeriodLength, Periods};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.
@@ -51,6 +53,10 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     let cost = pass_cost(args)?;
     let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
+    // What needs no simulation is said at once.
+    for remark in check::remarks_of_site(&input, &site).iter().filter(|remark| remark.change) {
+        message::note(&format!("{}: {} (--check)", remark.setting, remark.text));
+    }
     let stop = interrupt::stop_in_order();
     if let Some(time) = args.within {
         interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
@@ -111,9 +117,14 @@ fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<Site
     if let Some(path) = &args.accounts {
         more.push(("accounts".to_string(), path_text(path)?));
     }
+    let accounts = match &args.accounts {
+        Some(path) => std::fs::read_to_string(path).ok().and_then(|text| Accounts::parse(&text, "accounts").ok()),
+        None => input.site.as_ref().and_then(|site| site.site.accounts()),
+    };
+    let ranks = accounts.iter().flat_map(|accounts| &accounts.qos).map(|qos| qos.priority).collect::<BTreeSet<_>>();
     let longest = input.workload.jobs().iter().map(|job| job.estimate.0).max().unwrap_or(0);
     // Whether passes take time that matters is known once it is known how many jobs wait.
-    Ok(SiteKnobs { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60 })
+    Ok(SiteKnobs { conf, more, cost, instantaneous: true, longest: (longest + 59) / 60, ranks_qos: ranks.len() > 1 })
 }
 
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
@@ -135,6 +146,7 @@ fn advised(
     let (changes, live) = tried(args, &site);
     let changer = Changer::of(args, input, &outages)?;
     let guards = changer.looked_up(&args.guard)?;
+    let remarks = check::remarks_of_site(input, &site);
     let first = AdviceStudy::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
@@ -204,6 +216,7 @@ fn advised(
             .map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1)),
         not_tried: left_out,
         held,
+        to_look_at: remarks.iter().filter(|remark| remark.change).map(|remark| remark.setting).collect(),
         path: args.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string()),
         replay,
         baseline,

@@ -53,6 +53,10 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
     facts.extend(advised.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
     let held = advised.held.as_ref().and_then(|held| held.sentence(&advised.path));
     facts.extend(held.map(|held| ("Waiting".to_string(), held)));
+    if !advised.to_look_at.is_empty() {
+        let text = format!("look at {}: drystone advise {} --check", advised.to_look_at.join(", "), advised.path);
+        facts.push(("Check".to_string(), text));
+    }
     for one in &asked {
         facts.push((one.name.to_string(), verdict(advised, one)));
         if one.answer.is_recommended() {

@@ -1,7 +1,7 @@
 //! The result for people.
 
 use crate::output::document::{Document, DocumentTable, TableValue};
-use crate::output::number::{NONE, count, duration, fixed, percent};
+use crate::output::number::{NONE, count, duration, fixed, percent, plural};
 use drystone_site::fidelity::{Errors, Fidelity, PoolFidelity};
 
 pub(super) fn document(fidelity: &Fidelity) -> Document {
@@ -25,8 +25,8 @@ pub(super) fn document(fidelity: &Fidelity) -> Document {
         (
             "guesses".to_string(),
             format!(
-                "{} jobs with an imputed limit, size or run time; {} waited for something that is not modelled",
-                count(c.imputed),
+                "{} with an imputed limit, size or run time; {} waited for something that is not modelled",
+                plural(c.imputed, "job"),
                 count(c.unmodelled)
             ),
         ),

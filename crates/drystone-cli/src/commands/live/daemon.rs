@@ -187,9 +187,9 @@ fn say(daemon: &SlurmDaemon) {
 fn say_of(desk: &LiveDesk, name: &str) {
     let (session, tracker) = (desk.core().session(), desk.core().tracker());
     message::note(&format!(
-        "{name}{} processors on {} nodes; {} jobs run, {} wait, {} are held back, {} are suspended",
-        tracker.layout().procs(),
-        tracker.layout().len(),
+        "{name}{} on {}; jobs: {} running, {} waiting, {} held back, {} suspended",
+        plural(u64::from(tracker.layout().procs()), "processor"),
+        plural(tracker.layout().len() as u64, "node"),
         session.running(),
         session.waiting(),
         session.held(),

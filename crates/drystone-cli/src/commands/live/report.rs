@@ -5,7 +5,7 @@ use crate::args::LiveReportArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, duration, percent};
+use crate::output::number::{count, duration, percent, plural};
 use crate::output::{self, Printable, message};
 use drystone::policy::PolicySpec;
 use drystone_live::journal::{self, JournalRecord};
@@ -183,8 +183,8 @@ fn tell(report: &LiveReport, document: &mut Document) {
         facts.push(fact(
             "announced starts",
             format!(
-                "{} jobs; off by {} on average; {} no later than announced",
-                announced.jobs,
+                "{}; off by {} on average; {} no later than announced",
+                plural(announced.jobs as u64, "job"),
                 duration(announced.mean_error),
                 percent(Some(announced.in_time), 1)
             ),

@@ -5,6 +5,7 @@ use super::{home, slurm};
 use crate::args::ShadowArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
+use crate::output::number::plural;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
 use drystone_live::journal;
@@ -37,10 +38,10 @@ fn recorded(args: &ShadowArgs, home: &Home) -> CommandOutcome {
         let name = set.map_or_else(String::new, |set| format!("{set}: "));
         let found = journal::shadow(&folder, &args.daemon.policy, args.daemon.by_count)?;
         message::note(&format!(
-            "{name}{} looks; {} would have started {} jobs before the cluster did, or when it did, {:.0} s before on average",
-            found.looks,
+            "{name}{}; {} would have started {} before the cluster did, or when it did, {:.0} s before on average",
+            plural(found.looks as u64, "look"),
             args.daemon.policy.canonical(),
-            found.earlier,
+            plural(found.earlier as u64, "job"),
             found.mean_earlier
         ));
     }

@@ -5,6 +5,7 @@ use crate::args::LiveStatusArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
+use crate::output::number::plural;
 use crate::output::{self, Printable};
 use drystone_live::clock::wall;
 use drystone_live::state::{Beat, Home, Lock};
@@ -109,13 +110,13 @@ impl LiveStatus {
         facts.push((
             "looks",
             format!(
-                "{}, {:.1} ms each every {:.2} s, {:.1} % of a core; {} came to nothing, {} jobs unseen",
+                "{}, {:.1} ms each every {:.2} s, {:.1} % of a core; {} came to nothing, {} unseen",
                 health["counters"]["looks"],
                 number(&health["look_ms"]),
                 number(&health["period_ms"]) / 1_000.0,
                 number(&health["core_share"]) * 100.0,
                 health["counters"]["failures"],
-                health["counters"]["missed"]
+                plural(health["counters"]["missed"].as_u64().unwrap_or(0), "job")
             ),
         ));
         if health["stalled"] == true {

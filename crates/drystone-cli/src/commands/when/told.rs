@@ -359,7 +359,8 @@ impl WhenOutput {
             text.push('\n');
         }
         if let Some((longest, jobs)) = self.longest {
-            let _ = writeln!(text, "  The last {jobs} jobs of the user ran for no longer than {}.", limit(longest.0));
+            let last = if jobs == 1 { "job".to_string() } else { format!("{jobs} jobs") };
+            let _ = writeln!(text, "  The last {last} of the user ran for no longer than {}.", limit(longest.0));
         }
         text += "  By the same futures, the place in the queue kept. Fewer processors lengthen the run: only the start is shown.\n";
         text

@@ -131,7 +131,7 @@ impl ReportFile {
     pub(crate) fn open_plain(path: &Path) -> Result<ReportFile, CommandFailure> {
         if by_ending::<Reports>(path)?.traits().has_plots {
             return Err(CommandFailure::usage(format_args!(
-                "{}: only `compare`, `run`, `advise` and `fidelity` make pages; expected .json, .csv, .md or .txt",
+                "{}: of these results there is no page; expected .json, .csv, .md or .txt",
                 path.display()
             )));
         }

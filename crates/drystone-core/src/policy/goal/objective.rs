@@ -115,6 +115,17 @@ impl fmt::Display for GoalObjective {
     }
 }
 
+/// Returns the parts of a list, where what stands in brackets parts nothing: `Tw(2-02:00:00):avgX`
+/// has two.
+fn parts_of(list: &str, between: char) -> Vec<&str> {
+    let mut depth = 0_i32;
+    list.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == between && depth == 0
+    })
+    .collect()
+}
+
 impl GoalObjective {
     /// Returns whether a measure weighs jobs by their shares of resources.
     pub(super) fn weighs_shares(&self) -> bool {
@@ -142,7 +153,7 @@ impl GoalObjective {
             return Err(fail(format!("{} takes one list of measures, separated by `{between}`", call.name)));
         };
         let (mut measures, mut weights) = (Vec::<GoalMeasure>::new(), Vec::new());
-        for part in list.split(between) {
+        for part in parts_of(list, between) {
             let (weight, measure) = part.split_once('*').map_or((None, part), |(weight, rest)| (Some(weight), rest));
             measures.push(measure.parse().map_err(fail)?);
             let read = |weight: &str| {
@@ -380,6 +391,10 @@ mod tests {
             assert_eq!(objective.as_deref(), Ok(text), "{goal}");
             assert_eq!(GoalObjective::parse(text).map(|o| o.to_string()), objective);
         }
+        // What stands in brackets parts nothing.
+        let slurm = GoalObjective::parse("tradeoff(Tw(2-02:00:00):avgX)").map(|objective| objective.to_string());
+        assert_eq!(slurm, GoalObjective::parse("tradeoff(Tw(50h):avgX)").map(|objective| objective.to_string()));
+        assert!(slurm.is_ok());
         for (text, part) in [
             ("minimise(utilisation)", "no goal of minimise"),
             ("maximise", "no goal of maximise"),

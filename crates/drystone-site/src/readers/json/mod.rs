@@ -1,5 +1,6 @@
 //! Output of `sacct --json`, of any version: its contents decide, not the version that wrote it.
 
+mod constants;
 mod job;
 mod loose;
 mod records;
@@ -7,6 +8,7 @@ mod records;
 pub(crate) use loose::Loose as JsonValue;
 pub(crate) use records::each_record;
 
+use self::constants::WithoutConstants;
 use self::loose::Loose;
 use super::FileReading;
 use crate::error::SiteError;
@@ -16,7 +18,8 @@ use std::io::{BufReader, Read};
 
 /// Reads a whole file, one job at a time.
 pub(crate) fn read(input: impl Read, reading: &mut FileReading<'_>) -> Result<(), SiteError> {
-    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 18, input));
+    let input = BufReader::with_capacity(1 << 18, WithoutConstants::new(input));
+    let mut json = serde_json::Deserializer::from_reader(input);
     let mut sink = Sink { reading, number: 0, failure: None, any: false };
     loop {
         let read = JsonDocument(&mut sink).deserialize(&mut json);
@@ -71,7 +74,8 @@ impl Sink<'_, '_> {
         let place = format!("{}:{}:{}", self.reading.name, error.line(), error.column());
         let text = error.to_string();
         let problem = text.split(" at line ").next().unwrap_or(&text).to_string();
-        Err(SiteError::BadJson { place, problem })
+        let advice = "write it again; at the site: sacct -a -D --json … > jobs.json";
+        Err(SiteError::BadJson { place, problem, advice })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The records of any JSON: those of its outermost list, one by one.
 
+use super::constants::WithoutConstants;
 use super::loose::Loose;
 use crate::error::SiteError;
 use crate::readers::FileReading;
@@ -16,7 +17,8 @@ pub(crate) fn each_record(
     reading: &mut FileReading<'_>,
     take: &mut dyn FnMut(&mut FileReading<'_>, &Loose) -> Result<(), SiteError>,
 ) -> Result<(), SiteError> {
-    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 18, input));
+    let input = BufReader::with_capacity(1 << 18, WithoutConstants::new(input));
+    let mut json = serde_json::Deserializer::from_reader(input);
     let mut sink = RecordSink { reading, take, number: 0, failure: None, scalar: false };
     loop {
         let read = RecordPlace(&mut sink, true).deserialize(&mut json);
@@ -43,7 +45,8 @@ fn broken(sink: &mut RecordSink<'_, '_>, error: &serde_json::Error) -> Result<()
     let place = format!("{}:{}:{}", sink.reading.name, error.line(), error.column());
     let text = error.to_string();
     let problem = text.split(" at line ").next().unwrap_or(&text).to_string();
-    Err(SiteError::BadJson { place, problem })
+    let advice = "put that right, or write the records again: a list of maps, or a map a line";
+    Err(SiteError::BadJson { place, problem, advice })
 }
 
 struct RecordSink<'a, 'b> {

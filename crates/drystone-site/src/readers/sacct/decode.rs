@@ -2,9 +2,8 @@
 
 use super::columns::SacctColumn;
 use super::split::ColumnValues;
-use super::usage::row_usage;
 use crate::error::SiteError;
-use crate::rows::{Cache, FilePlace, RowDraft, RowIntake, RowTrouble};
+use crate::rows::{Cache, FilePlace, RowDraft, RowIntake, RowTrouble, RowUsage};
 use crate::rules::ImportRule;
 use crate::text::{
     Amount, AskColumns, Flags, GPU_NUMBER, JobLabel, MemoryRequest, NoTime, RecordLimit, RecordState, UNKNOWN, When,
@@ -26,7 +25,7 @@ pub(super) fn decode(
     line: &[u8],
     place: FilePlace,
     values: &ColumnValues<'_>,
-    id: JobLabel,
+    (id, usage): (JobLabel, RowUsage),
     intake: &mut RowIntake,
     caches: &mut Caches,
 ) -> Result<(), SiteError> {
@@ -66,7 +65,7 @@ pub(super) fn decode(
         }
     }
     texts(&mut draft, values);
-    draft.usage = row_usage(values);
+    draft.usage = usage;
     draft.uid = odd.of("UID", get(SacctColumn::Uid), small);
     draft.priority = odd.of("Priority", get(SacctColumn::Priority), small);
     draft.exit = odd.of("ExitCode", get(SacctColumn::ExitCode), exit);

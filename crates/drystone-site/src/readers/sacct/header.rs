@@ -1,8 +1,10 @@
 //! The header line: which columns, parted by what.
 
 use super::columns::{SacctColumn, ValueChange, holds, is_canonical, is_column, is_free, is_of_sacct, layout, said};
+use super::usage::USAGE_COLUMNS;
 use crate::error::SiteError;
 use crate::readers::table::{preset, roles};
+use crate::text::is_missing;
 
 /// Layout of rows.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct RowHeader {
     pub(crate) composed: bool,
     /// True if no column has the number of a job: rows are numbered.
     pub(crate) numbered: bool,
+    /// True if a column says what jobs or steps used.
+    pub(crate) used: bool,
     /// Columns that say the same as one that is read, by their places: the one, and the other.
     pub(crate) doubled: Vec<(usize, usize)>,
 }
@@ -124,13 +128,7 @@ impl RowHeader {
         let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
         header.quoted |= is_quoted(&text, &header.delimiter);
         let form = crate::text::TimeForm::default();
-        // Values of these columns have a form; names in their place have not.
-        let typed = fields.iter().zip(header.columns.iter().zip(&header.changes));
-        let typed = typed.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
-        let formed: Vec<bool> = typed
-            .filter(|(text, column, change)| *change != ValueChange::Key && has_form(*column) && !text.is_empty())
-            .map(|(text, column, _)| holds(column, text, &form))
-            .collect();
+        let formed = header.formed_values(&fields);
         // Where a job's number stands there is a row, however odd.
         let numbered = fields.iter().zip(header.columns.iter().zip(&header.changes)).any(|(text, (column, change))| {
             *column == Some(SacctColumn::JobId)
@@ -179,10 +177,35 @@ impl RowHeader {
             is_of_sacct: names.iter().all(|name| is_of_sacct(name)),
             composed: has(&[SacctColumn::TaskId, SacctColumn::JobIndex, SacctColumn::ArrayId, SacctColumn::ArrayTasks]),
             numbered: !has(&[SacctColumn::JobId, SacctColumn::JobIdRaw]),
+            used: has(USAGE_COLUMNS),
             doubled,
             changes,
             columns,
         }
+    }
+
+    /// Returns of each value that should have a form, as a number or a time has, whether it has it:
+    /// names in its place have none.
+    fn formed_values(&self, fields: &[&str]) -> Vec<bool> {
+        let form = crate::text::TimeForm::default();
+        let typed = fields.iter().zip(self.columns.iter().zip(&self.changes));
+        let typed = typed.filter_map(|(text, (column, change))| Some((text.as_bytes(), (*column)?, *change)));
+        typed
+            .filter(|(text, column, change)| *change != ValueChange::Key && has_form(*column) && !text.is_empty())
+            .map(|(text, column, _)| holds(column, text, &form))
+            .collect()
+    }
+
+    /// Returns whether a line behind the names says their units: `-,s,s,s,cores`.
+    pub(crate) fn is_of_units(&self, line: &[u8]) -> bool {
+        let (text, delimiter) = (String::from_utf8_lossy(line), String::from_utf8_lossy(&self.delimiter));
+        let fields: Vec<&str> = text
+            .split(delimiter.as_ref())
+            .map(|value| value.trim().trim_matches('"'))
+            .map(|value| if is_missing(value.as_bytes()) { "" } else { value })
+            .collect();
+        let formed = self.formed_values(&fields);
+        fields.len() == self.columns.len() && formed.len() > 1 && !formed.contains(&true)
     }
 
     /// Returns whether it has one of these columns.

@@ -25,7 +25,7 @@ use super::FileReading;
 use super::lines::{Blocks, InputLine, LineBlock};
 use crate::error::SiteError;
 use crate::readers::table::{TableSample, advice};
-use crate::rows::{FilePlace, RowIntake, RowTrouble};
+use crate::rows::{FilePlace, RowIntake, RowTrouble, RowUsage};
 use crate::rules::ImportRule;
 use crate::text::{Id, IdPart, JobLabel, is_message, is_remark};
 use memchr::memmem::Finder;
@@ -92,6 +92,9 @@ fn beginning<R: Read>(
             if is_header {
                 reader = reader.named(first.bytes, layout);
                 lines.next();
+                if let Some(line) = lines.next_if(|line| reader.layout.is_of_units(line.bytes)) {
+                    job.intake.count(ImportRule::Header, job.place(line.number), line.bytes, 0);
+                }
             }
             let cut = reader.take(lines, job.intake)?;
             cut.map_or(Ok(()), |place| job.cut(place))?;
@@ -392,16 +395,17 @@ impl SacctReader {
         if let Some(text) = &composed {
             values[SacctColumn::JobId as usize] = text;
         }
+        let usage = if self.layout.used { usage::row_usage(&values) } else { RowUsage::UNKNOWN };
         if self.layout.numbered {
             // Of several files, each has numbers of its own.
             let number = u64::from(place.file) * FILE_NUMBERS + u64::from(place.line);
             let id = JobLabel { number, part: IdPart::Whole };
             intake.count(ImportRule::Numbered, place, line.bytes, 0);
             intake.job_begins(b"", b"");
-            decode(line.bytes, place, &values, id, intake, &mut self.caches)?;
+            decode(line.bytes, place, &values, (id, usage), intake, &mut self.caches)?;
             return Ok(true);
         }
-        row(line.bytes, place, &values, intake, &mut self.caches)?;
+        row(line.bytes, place, &values, usage, intake, &mut self.caches)?;
         Ok(true)
     }
 }
@@ -478,6 +482,7 @@ fn row(
     line: &[u8],
     place: FilePlace,
     values: &ColumnValues<'_>,
+    usage: RowUsage,
     intake: &mut RowIntake,
     caches: &mut Caches,
 ) -> Result<(), SiteError> {
@@ -486,12 +491,12 @@ fn row(
     match id {
         Some(Id::Step(of)) => {
             intake.step(of, place, line);
-            intake.step_usage(of, usage::row_usage(values));
+            intake.step_usage(of, usage);
             Ok(())
         }
         Some(Id::Job(id)) => {
             intake.job_begins(name, raw);
-            decode(line, place, values, id, intake, caches)
+            decode(line, place, values, (id, usage), intake, caches)
         }
         None => {
             if name.ends_with(b"+") || raw.ends_with(b"+") {

@@ -141,10 +141,12 @@ fn of_preset(
             advice: reason.to_string(),
         };
     }
-    let outcome =
-        try_columns(sample, name, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    let tried = try_columns(sample, name, settings);
+    let is_usable = tried.as_ref().is_ok_and(|figures| figures.rows == 0 || figures.jobs > 0);
+    let outcome = tried.map_or_else(|error| error.to_string(), |figures| outcome(&figures));
     SiteError::TableColumns {
         file: file.to_string(),
+        condition: if is_usable { "If it is" } else { "Once what the next line says is put right" },
         looks: format!("this is {}, by the {known_by} of its columns", preset.title),
         options: format!("--columns '{name}'"),
         outcome,
@@ -218,7 +220,8 @@ fn of_proposal(
     }
     let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
     let options = format!("--columns '{line}'{time_format}");
-    SiteError::TableColumns { file: file.to_string(), looks, options, outcome, questions }
+    let condition = "If the answers to these questions are yes";
+    SiteError::TableColumns { file: file.to_string(), looks, condition, options, outcome, questions }
 }
 
 fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {

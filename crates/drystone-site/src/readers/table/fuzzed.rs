@@ -1,6 +1,6 @@
 //! Random tables: columns shuffled, renamed and doubled. No proposal contradicts its own values.
 
-use super::propose::propose;
+use super::propose::{ColumnChoice, Proposal, propose};
 use super::sample::TableSample;
 use super::words::ColumnRole;
 use crate::readers::sacct::{said, try_columns};
@@ -59,6 +59,8 @@ const NAMES: &[&str] = &[
     "Start",
     "End",
     "JobID",
+    "pending_min",
+    "waited",
 ];
 
 /// Values of a column by its kind, of a job of a row.
@@ -84,6 +86,7 @@ fn value(kind: u8, row: u64, seed: u64) -> String {
         14 => format!("{:02}:{:02}:00", mix % 48, mix % 60),
         15 => (start - submit).to_string(),
         16 => ((ran + mix % 7) * (1 + mix % 4)).to_string(),
+        17 => ((start - submit) as f64 / 60.0).to_string(),
         _ => format!("x{mix},\"y"),
     }
 }
@@ -142,6 +145,7 @@ fn check(sample: &TableSample) -> Result<(), TestCaseError> {
         ids.dedup();
         prop_assert!(ids.len() * 100 >= rows * 95, "{line}");
     }
+    check_wait(&found, column, &line)?;
     // A limit is not the run time in every row, and is kept in most.
     if let (Some((limit, limits)), Some((_, starts)), Some((_, ends))) =
         (column(ColumnRole::Limit), column(ColumnRole::Start), column(ColumnRole::End))
@@ -157,12 +161,43 @@ fn check(sample: &TableSample) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Checks that a wait says one moment that nothing else says, is never negative, and ends before the
+/// job in most rows.
+fn check_wait(
+    found: &Proposal,
+    column: impl Fn(ColumnRole) -> Option<(ColumnChoice, Vec<Option<f64>>)>,
+    line: &str,
+) -> Result<(), TestCaseError> {
+    let Some((choice, waits)) = column(ColumnRole::Wait) else { return Ok(()) };
+    prop_assert!(found.has(&[ColumnRole::Submit]) && !found.has(&[ColumnRole::Start]), "{line}");
+    prop_assert!(!(found.has(&[ColumnRole::End]) && found.has(&[ColumnRole::Elapsed])), "{line}");
+    let unit = choice.unit.map_or(1.0, |unit| unit.seconds());
+    prop_assert!(waits.iter().flatten().all(|wait| *wait >= 0.0), "{line}");
+    if let (Some((_, submits)), Some((_, ends))) = (column(ColumnRole::Submit), column(ColumnRole::End)) {
+        let rows = waits.iter().zip(submits.iter().zip(&ends));
+        let known: Vec<bool> =
+            rows.filter_map(|(wait, (submit, end))| Some((*wait)? * unit + (*submit)? <= (*end)? + 1.0)).collect();
+        prop_assert!(known.iter().filter(|fits| **fits).count() * 10 >= known.len() * 9, "{line}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_limit_of_few_rows_has_the_unit_that_it_needs() {
+    // Twelve hours and a limit of one: a day.
+    let names = ["walltime", "end_time", "Start"].map(str::to_string).to_vec();
+    let rows = vec![["1", "1700000000", "2023-11-14 10:00:00"].map(str::to_string).to_vec()];
+    let sample = TableSample { names, rows, ..TableSample::default() };
+    check(&sample).expect("no contradiction");
+    assert_eq!(propose(&sample).line(), "TimelimitSeconds*86400,end_time,Start");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn no_proposal_contradicts_its_own_values(
-        columns in prop::collection::vec((0..NAMES.len(), 0..18_u8), 3..14),
+        columns in prop::collection::vec((0..NAMES.len(), 0..19_u8), 3..14),
         rows in 0..40_u64,
         seed in any::<u32>(),
         named in any::<bool>(),

@@ -205,11 +205,13 @@ impl ProposalMaker<'_> {
         };
         let fits = |other: ColumnRole| {
             let Some(values) = self.moments_of(other) else { return true };
-            let (early, late) =
-                if rank(role) < rank(other) { (own.as_slice(), values) } else { (values, own.as_slice()) };
             // 0 stands for a moment that is not known.
-            let share = share_of(early, late, |a, b| a <= b + 1.0 || b == 0.0 || a == 0.0);
-            share.is_none_or(|share| share >= 0.9)
+            let known = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
+                moments.iter().map(|moment| moment.filter(|moment| *moment != 0.0)).collect()
+            };
+            let (own, values) = (known(own), known(values));
+            let (early, late) = if rank(role) < rank(other) { (&own, &values) } else { (&values, &own) };
+            share_of(early, late, |a, b| a <= b + 1.0).is_none_or(|share| share >= 0.9)
         };
         [ColumnRole::Submit, ColumnRole::Start, ColumnRole::End].into_iter().filter(|other| *other != role).all(fits)
     }
@@ -262,13 +264,18 @@ impl ProposalMaker<'_> {
         }
     }
 
+    /// The unit that a column's name says, or the line of units behind the names.
+    fn unit_said(&self, at: usize) -> Option<LengthUnit> {
+        let below = || LengthUnit::of(self.sample.units.get(at)?.to_lowercase().trim_matches(['[', ']', '(', ')']));
+        self.sample.names.get(at).and_then(|name| unit(name)).or_else(below)
+    }
+
     /// Units that a column of lengths may have: what its name says, else all.
     fn units(&self, at: usize) -> Vec<LengthUnit> {
-        let name = self.sample.names.get(at);
         if self.profiles[at].is_span() {
             return vec![LengthUnit::Seconds];
         }
-        match name.and_then(|name| unit(name)) {
+        match self.unit_said(at) {
             Some(unit) => vec![unit],
             None => LengthUnit::ALL.to_vec(),
         }
@@ -341,7 +348,7 @@ impl ProposalMaker<'_> {
         };
         // Without a unit in its name, seconds.
         let unit_of = |at: usize| {
-            let said = self.sample.names.get(at).and_then(|name| unit(name)).unwrap_or(LengthUnit::Seconds);
+            let said = self.unit_said(at).unwrap_or(LengthUnit::Seconds);
             Some(if self.profiles[at].is_span() { LengthUnit::Seconds } else { said }).filter(|&unit| fit(at, unit))
         };
         let mut named = self.named(Wait);
@@ -360,10 +367,12 @@ impl ProposalMaker<'_> {
     /// The limit: no shorter than the run in nearly all rows, and not the run itself.
     fn limit(&mut self, ran: &[Option<f64>], runs: &[usize]) {
         let is_length = |at: usize| self.profiles[at].is_number() || self.profiles[at].is_span();
+        // A job that ran no time keeps any limit.
+        let ran: Vec<Option<f64>> = ran.iter().map(|ran| ran.filter(|ran| *ran > 0.0)).collect();
         let covers = |at: usize, unit: LengthUnit| {
             let limits: Vec<Option<f64>> =
                 self.profiles[at].lengths(unit.seconds()).into_iter().map(|value| value.filter(|v| *v > 0.0)).collect();
-            share_of(ran, &limits, |ran, limit| ran <= limit * 1.05 + 120.0).is_none_or(|share| share >= 0.9)
+            share_of(&ran, &limits, |ran, limit| ran <= limit * 1.05 + 120.0).is_none_or(|share| share >= 0.9)
         };
         let bare = self.sample.rows.is_empty();
         let fits: Vec<(usize, u32)> = match self.sample.names.is_empty() {
@@ -388,12 +397,9 @@ impl ProposalMaker<'_> {
             self.give(at, ColumnRole::Limit, None, (!own).then(|| "Timelimit".to_string()));
             return;
         }
-        let said = self.sample.names.get(at).and_then(|name| unit(name));
+        let said = self.unit_said(at);
         let own = self.sample.names.get(at).filter(|name| own_role(name) == Some(ColumnRole::Limit));
-        let possible: Vec<LengthUnit> = [LengthUnit::Seconds, LengthUnit::Minutes, LengthUnit::Hours]
-            .into_iter()
-            .filter(|&unit| covers(at, unit))
-            .collect();
+        let possible: Vec<LengthUnit> = self.units(at).into_iter().filter(|&unit| covers(at, unit)).collect();
         let unit = match (said, own.map(|name| own_unit(name)), possible.as_slice()) {
             (Some(unit), ..) => unit,
             (None, Some(unit), [first, ..]) if possible.contains(&unit) && *first != LengthUnit::Seconds => unit,

@@ -18,6 +18,8 @@ const MOST: usize = 400;
 pub(crate) struct TableSample {
     /// Empty where no first line names the columns.
     pub(crate) names: Vec<String>,
+    /// Units of the columns, where a line behind the names says them; else empty.
+    pub(crate) units: Vec<String>,
     /// Each with as many values as there are columns.
     pub(crate) rows: Vec<Vec<String>>,
     /// Notation of its times: one that would have to be declared, or none.
@@ -30,7 +32,7 @@ impl TableSample {
     /// A table whose columns have names.
     pub(crate) fn named(names: Vec<String>, rows: Vec<Vec<String>>) -> TableSample {
         let (form, is_unsure) = form_of(&names, &rows);
-        TableSample { names, rows, form, is_unsure }
+        TableSample { names, units: Vec::new(), rows, form, is_unsure }
     }
 
     /// Returns this sample with the notation of times that the command declares, if it does.
@@ -70,11 +72,11 @@ impl TableSample {
         }
         // Lines of another kind are the reader's to count.
         rows.retain(|row| row.len() == columns);
-        let (names, rows) = match names_columns(&first, &rows) {
-            true => (first, rows),
-            false => (Vec::new(), std::iter::once(first).chain(rows).collect()),
-        };
-        Some(TableSample::named(names, rows))
+        if !names_columns(&first, &rows) {
+            return Some(TableSample::named(Vec::new(), std::iter::once(first).chain(rows).collect()));
+        }
+        let units = if are_units(&rows) { rows.remove(0) } else { Vec::new() };
+        Some(TableSample { units, ..TableSample::named(first, rows) })
     }
 
     /// The rows of a dump of Open XDMoD, whose last column may hold its delimiter; `None` for
@@ -197,6 +199,19 @@ fn fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
     }
 }
 
+/// Returns whether the first row has words where all others have numbers and times, and no number
+/// nor time itself.
+fn are_units(rows: &[Vec<String>]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    let is_there = |text: &str| !crate::text::is_missing(text.as_bytes());
+    let is_number_elsewhere = |at: usize| {
+        let mut values = rest.iter().take(20).map(|row| row[at].as_str()).filter(|text| is_there(text)).peekable();
+        values.peek().is_some() && values.all(is_typed)
+    };
+    let words = (0..first.len()).filter(|&at| is_there(&first[at]) && is_number_elsewhere(at)).count();
+    words > 1 && !first.iter().any(|text| is_there(text) && is_typed(text))
+}
+
 /// Returns whether a first line names columns: it has no number and no time, and either the rows
 /// have some, or its words are those of jobs.
 fn names_columns(first: &[String], rows: &[Vec<String>]) -> bool {
@@ -226,6 +241,10 @@ mod tests {
         assert_eq!((table.names.len(), table.columns(), table.rows.len()), (0, 3, 2));
         // Names alone.
         assert_eq!(of("job_id,start,end,user\n").expect("a table").columns(), 4);
+        // A line of units is no row.
+        let table = of("id,start,end,user\n-,s,s,name\n1,100,200,ann\n2,150,260,bob\n").expect("a table");
+        assert_eq!((table.units.concat(), table.rows.len()), ("-ssname".to_string(), 2));
+        assert!(of("id,user,state\nx,ann,new\n2,bob,old\n").expect("a table").units.is_empty());
         for text in ["hello world", "a,b\n1,2\n", ""] {
             assert!(of(text).is_none(), "{text}");
         }

@@ -185,7 +185,8 @@ impl LengthUnit {
         }
     }
 
-    fn of(word: &str) -> Option<LengthUnit> {
+    /// Parses a word or a letter for a unit.
+    pub(super) fn of(word: &str) -> Option<LengthUnit> {
         Some(match word {
             "s" | "sec" | "secs" | "second" | "seconds" => LengthUnit::Seconds,
             "m" | "min" | "mins" | "minute" | "minutes" => LengthUnit::Minutes,
