@@ -11,7 +11,7 @@ use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, 
 use crate::conf::{PreemptMode, SchedParams};
 use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A backfill pass. It can stop between two jobs and go on, which is what a yield is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -51,6 +51,10 @@ pub struct BackfillPass {
     pub(super) bounds: DemandBounds,
     /// True if the verdict on each job is asked for.
     full: bool,
+    /// Arrays of which tasks in several partitions have started, with the partition.
+    begun_arrays: Vec<(u32, u16)>,
+    /// Jobs in several partitions that have a plan.
+    planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
     loose: bool,
 }
@@ -190,6 +194,9 @@ impl BackfillPass {
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
+        if job.several && (desk.cluster.get(job.id).is_some() || self.is_of_begun_array(job)) {
+            return JobVerdict::Waits;
+        }
         let verdict = match self.over {
             Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter())),
             None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
@@ -209,6 +216,9 @@ impl BackfillPass {
             JobResult::Paused => return JobVerdict::Paused,
             JobResult::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
+                if job.several && job.array != NONE {
+                    self.begun_arrays.push((job.array, job.part));
+                }
                 self.keep_whole(desk, job, now, &alloc);
                 self.refused = None;
                 self.changed = true;
@@ -223,6 +233,12 @@ impl BackfillPass {
         };
         watch.verdict(PassKind::Backfill, now, job.id, verdict);
         outcome
+    }
+
+    /// Returns whether the pass has started a task of the job's array in another partition: Slurm
+    /// takes the task for the whole array then, and looks at the rest in no further partition.
+    fn is_of_begun_array(&self, job: &Pending) -> bool {
+        job.array != NONE && self.begun_arrays.iter().any(|&(array, part)| array == job.array && part != job.part)
     }
 
     /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
@@ -375,6 +391,7 @@ impl BackfillPass {
         let plans = *self.plans_of_part.get(&job.part).unwrap_or(&0);
         young
             || job.priority < params.bf_min_prio_reserve
+            || (job.several && params.bf_one_resv_per_job != 0 && self.planned.contains(&job.id))
             || (params.bf_job_part_count_reserve > 0 && plans >= params.bf_job_part_count_reserve)
     }
 
@@ -469,7 +486,10 @@ impl BackfillPass {
             if let Some(known) = cluster.machine.resources.demand(job.demand) {
                 free.intersect(&known.suitable);
             }
-            let counts = short.is_none() && (free.count() as u64) >= u64::from(need);
+            let named = cluster.named_nodes(job);
+            let counts = short.is_none()
+                && (free.count() as u64) >= u64::from(need)
+                && named.iter().all(|&node| free.contains(node as usize));
             let fails =
                 !counts || (skips && scratch.most_on(cluster, free, next.unwrap_or(i64::MAX)) < u64::from(job.cpus));
             if std::mem::take(&mut opening) {
@@ -662,6 +682,9 @@ impl BackfillPass {
         // more of it.
         for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
             self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
+        }
+        if job.several {
+            self.planned.insert(job.id);
         }
         let plans = self.plans_of_part.entry(job.part).or_default();
         *plans += 1;
