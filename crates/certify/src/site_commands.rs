@@ -8,10 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Service of nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NodeService {
-    /// In service.
-    Up,
     /// In service once they answer.
-    Undrained,
+    Up,
     /// Out for new jobs.
     Draining,
     /// Out, and its jobs are gone.
@@ -106,8 +104,7 @@ fn update(words: &[&str], golden: &Golden) -> Option<SiteCommand> {
         let service = match state.as_str() {
             "drain" | "fail" => NodeService::Draining,
             "down" => NodeService::Down,
-            "resume" | "idle" => NodeService::Up,
-            "undrain" => NodeService::Undrained,
+            "resume" | "undrain" | "idle" => NodeService::Up,
             _ => return None,
         };
         let all = || golden.conf.nodes.iter().map(|node| node.name.clone()).collect();

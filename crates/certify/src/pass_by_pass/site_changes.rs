@@ -89,10 +89,11 @@ impl PassReplay<'_> {
             names.iter().filter_map(|name| self.golden.conf.node(name)).map(|n| n as usize).collect();
         for &node in &nodes {
             match service {
+                NodeService::Up if self.tells_answers => {
+                    self.out.entry(node).and_modify(|returns| *returns = true);
+                }
                 NodeService::Up => drop(self.out.remove(&node)),
-                // Slurm waits for its answer.
-                NodeService::Undrained => drop(self.out.entry(node).and_modify(|returns| *returns = true)),
-                NodeService::Draining => drop(self.out.entry(node).or_insert(false)),
+                NodeService::Draining => drop(self.out.insert(node, false)),
                 NodeService::Down => drop(self.out.insert(node, returns)),
             }
         }
@@ -104,7 +105,7 @@ impl PassReplay<'_> {
         }
     }
 
-    /// A node that was down answers: it is back where nodes return by themselves.
+    /// A node that is to return answers: it is back.
     pub(super) fn returns(&mut self, name: &str) {
         let node = self.golden.conf.node(name).map(|node| node as usize);
         if let Some(node) = node.filter(|node| self.out.get(node) == Some(&true)) {

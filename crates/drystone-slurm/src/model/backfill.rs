@@ -53,6 +53,8 @@ pub struct BackfillPass {
     full: bool,
     /// Arrays of which tasks in several partitions have started, with the partition.
     begun_arrays: Vec<(u32, u16)>,
+    /// Tasks that it has looked at of arrays in several partitions, in each partition.
+    array_looks: Vec<(u32, u16, i64)>,
     /// Jobs in several partitions that have a plan.
     planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
@@ -339,11 +341,26 @@ impl BackfillPass {
         None
     }
 
-    /// Returns whether the job's array has as many plans as an array may have.
-    fn array_is_done(&self, job: &Pending, params: &SchedParams) -> bool {
-        job.array != NONE
-            && self.array_plans.0 == job.array
-            && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
+    /// Returns whether the job's array has as many plans as an array may have. Where it waits in
+    /// several partitions, it has one more in each after the first once it has as many as tasks.
+    fn array_is_done(&mut self, job: &Pending, params: &SchedParams) -> bool {
+        if job.array == NONE {
+            return false;
+        }
+        let plans = if self.array_plans.0 == job.array { self.array_plans.1 } else { 0 };
+        if job.several {
+            let of = self.array_looks.iter().position(|&(array, part, _)| (array, part) == (job.array, job.part));
+            let tasks =
+                self.array_looks.iter().find(|&&(array, ..)| array == job.array).map(|&(_, part, tasks)| (part, tasks));
+            match of {
+                Some(at) => self.array_looks[at].2 += 1,
+                None => self.array_looks.push((job.array, job.part, 1)),
+            }
+            if of.is_some() && tasks.is_some_and(|(first, tasks)| first != job.part && plans >= tasks) {
+                return true;
+            }
+        }
+        plans >= params.bf_max_job_array_resv.max(1)
     }
 
     /// Counts the job with those of its user, partition and account. Returns the limit that skips
