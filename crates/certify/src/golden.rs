@@ -3,10 +3,9 @@
 
 use super::lines::{self, LineColumns};
 use super::recorded::{GoldenJob, Happening, LineJob};
-use super::site_commands::{JobChange, SiteCommand};
 use drystone_slurm::accounts::{Accounts, AccountsError};
 use drystone_slurm::conf::{ConfError, PreemptMode, SlurmConf};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -123,63 +122,6 @@ impl Golden {
         // What the gang scheduler suspends is not simulated.
         let gang = self.conf.preempt.mode == PreemptMode::Suspend;
         !acts && !gang && !self.jobs.iter().any(waits)
-    }
-
-    /// A recording without a column of the partitions that were asked for has those in which the log
-    /// says that a job waits.
-    fn find_partitions(&mut self) {
-        let default = self.conf.partitions.iter().rfind(|part| part.default).map(|part| part.name.clone());
-        let moved = |command| match command {
-            SiteCommand::Change(jobs, JobChange { partitions: Some(_), .. }) => jobs,
-            _ => BTreeSet::new(),
-        };
-        let commands = self.events.iter().filter_map(|(_, happening)| match happening {
-            Happening::Action(text) => SiteCommand::read(text, self),
-            _ => None,
-        });
-        let moved: BTreeSet<u32> = commands.flat_map(moved).collect();
-        let mut seen: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        for (_, happening) in &self.events {
-            let (Happening::Behind(name, part) | Happening::Test(name, _, Some(part))) = happening else { continue };
-            for id in self.meant(*name) {
-                let parts = seen.entry(id).or_default();
-                if !parts.contains(part) && self.conf.partitions.iter().any(|own| own.name == *part) {
-                    parts.push(part.clone());
-                }
-            }
-        }
-        for (job, id) in self.jobs.iter_mut().zip(0..) {
-            let parts = seen.remove(&id).unwrap_or_default();
-            if job.partitions.len() > 1 {
-                continue;
-            }
-            if moved.contains(&id) {
-                // It has been moved since, and the column has where to.
-                let first = parts.into_iter().next().or_else(|| default.clone());
-                job.partitions = first.into_iter().collect();
-            } else {
-                let others = parts.into_iter().filter(|part| *part != job.partition);
-                let own = std::iter::once(job.partition.clone());
-                job.partitions = own.chain(others).collect();
-            }
-        }
-    }
-
-    /// Commands of the recorder that have succeeded and are not followed.
-    pub fn unread_commands(&self) -> Vec<&str> {
-        let is_unread = |text: &&str| {
-            let (said, answer) = text.split_once("->").unwrap_or((text, ""));
-            let reserves = said.to_ascii_lowercase().contains("reservation");
-            answer.trim().is_empty() && !reserves && SiteCommand::read(text, self).is_none()
-        };
-        let texts = self.events.iter().filter_map(|(_, happening)| match happening {
-            Happening::Action(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let command = |text| str::split_once(text, "->").map_or(text, |(command, _)| command).trim();
-        let mut unread: Vec<&str> = texts.filter(is_unread).map(command).collect();
-        unread.dedup();
-        unread
     }
 
     /// The jobs that a name means.

@@ -518,7 +518,7 @@ impl<'a> PassReplay<'a> {
         }
     }
 
-    /// The next waiting task of an array, in the next of its partitions, of which no plan is told yet.
+    /// The next waiting task of an array, in the next of its partitions, that has no plan yet.
     fn next_task(&self, array: u32, real: &Deeds) -> Option<u32> {
         let mut entries: BTreeMap<u32, usize> = BTreeMap::new();
         let is_open = |job: &&Pending| {

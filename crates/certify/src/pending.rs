@@ -56,7 +56,8 @@ impl<'a> Makes<'a> {
         cluster
     }
 
-    /// Returns whether a limit in seconds is above that of a partition: the job then waits for ever.
+    /// Returns whether a limit in seconds is above that of a partition, so that the job waits for
+    /// ever.
     pub(super) fn exceeds_partition(&self, id: u32, part: u16, limit: i64) -> bool {
         let most = self.golden.conf.partitions[usize::from(part)].max_minutes;
         self.golden.jobs[id as usize].tasks.is_some() && most.is_some_and(|most| limit > most * 60)
@@ -72,8 +73,8 @@ impl<'a> Makes<'a> {
         parts
     }
 
-    /// The job as it waits in each of its partitions, or in `parts`, with a priority that is that of
-    /// the partition of this term, else that of the first one.
+    /// The job as it waits in each of its partitions, or in `parts`. The priority is that of the
+    /// partition of this term, else that of the first one.
     pub(super) fn entries(
         &self,
         id: u32,

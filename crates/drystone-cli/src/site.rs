@@ -360,7 +360,7 @@ fn tell_each<'a>(remarks: impl IntoIterator<Item = &'a ConfRemark>) {
     }
 }
 
-/// Returns whether this was not told before.
+/// Returns whether this is the first remark of its kind.
 fn is_new(text: String) -> bool {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     TOLD.lock().is_ok_and(|mut told| told.insert(text))

@@ -246,7 +246,7 @@ impl UseLedger {
         self.exceeds(job, wanted, machine)
     }
 
-    /// As [`UseLedger::after`], for a start that is only planned: what was asked for counts, and all
+    /// As [`UseLedger::after`], for a start that is only planned: the request counts, and all
     /// processors of whole nodes.
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
