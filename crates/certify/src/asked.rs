@@ -20,13 +20,15 @@ pub(super) fn demand(
 ) -> (JobDemand, u32) {
     let (conf, resources) = (&golden.conf, &machine.resources);
     let Some((tasks, cpus_per_task)) = job.tasks else { return (JobDemand::default(), job.n) };
-    let nodes = job.nodes.unwrap_or(1);
+    let nodes = job.nodes.unwrap_or(1).max(named_nodes(job).len() as u32);
+    let nodes = if tasks == 0 { nodes } else { nodes.min(tasks) };
     let mut demand = JobDemand {
         tasks: if tasks == 0 { nodes } else { tasks },
         cpus_per_task: cpus_per_task.max(1),
         gpus: gpus(job, resources),
         features: job.constraint.clone(),
         licences: wanted_licences(&job.licences, resources),
+        named: (numbers(conf, named_nodes(job)), numbers(conf, &job.named.1)),
         ..JobDemand::default()
     };
     let (first, others) = per_node(&job.gres[0], resources);
@@ -40,6 +42,17 @@ pub(super) fn demand(
     }
     let cpus = demand.tasks.saturating_mul(demand.cpus_per_task).max(nodes);
     (demand, cpus)
+}
+
+/// The nodes that a job asks for: sbatch passes on as many as it has tasks.
+pub(super) fn named_nodes(job: &GoldenJob) -> &[String] {
+    let most = job.tasks.map_or(usize::MAX, |(tasks, _)| if tasks == 0 { usize::MAX } else { tasks as usize });
+    &job.named.0[..job.named.0.len().min(most)]
+}
+
+/// The nodes of these names.
+fn numbers(conf: &SlurmConf, names: &[String]) -> Vec<u32> {
+    names.iter().filter_map(|name| conf.node(name)).map(|node| node as u32).collect()
 }
 
 /// The memory of a job. Above `MaxMemPerCPU` memory becomes processors.

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default, Debug)]
 pub(super) struct Deeds {
     pub(super) starts: BTreeMap<u32, NodeSet>,
-    pub(super) plans: BTreeMap<u32, (i64, i64, NodeSet)>,
+    /// Of a job in several partitions, one for each in their order.
+    pub(super) plans: BTreeMap<(u32, usize), (i64, i64, NodeSet)>,
     pub(super) victims: BTreeSet<u32>,
 }
 
@@ -18,7 +19,7 @@ impl VerdictObserver for Deeds {
             PassVerdict::Started(alloc) => drop(self.starts.insert(id, alloc.nodes)),
             // Slurm tells of a plan before it sees that it is beyond the window.
             PassVerdict::Planned { start, end, alloc } | PassVerdict::BeyondWindow { start, end, alloc } => {
-                drop(self.plans.insert(id, (start, end, alloc.nodes)));
+                self.add_plan(id, (start, end, alloc.nodes));
             }
             _ => {}
         }
@@ -30,9 +31,21 @@ impl VerdictObserver for Deeds {
 }
 
 impl Deeds {
+    /// Adds a plan of a job.
+    pub(super) fn add_plan(&mut self, id: u32, plan: (i64, i64, NodeSet)) {
+        let before = self.plans_of(id).count();
+        self.plans.insert((id, before), plan);
+    }
+
+    /// The plans of a job.
+    pub(super) fn plans_of(&self, id: u32) -> impl Iterator<Item = &(i64, i64, NodeSet)> + '_ {
+        self.plans.range((id, 0)..(id + 1, 0)).map(|(_, plan)| plan)
+    }
+
     /// The jobs that anything was done about.
     pub(super) fn jobs(&self) -> impl Iterator<Item = u32> + '_ {
-        self.starts.keys().chain(self.plans.keys()).chain(&self.victims).copied()
+        let planned = self.plans.keys().map(|&(id, _)| id);
+        self.starts.keys().chain(&self.victims).copied().chain(planned)
     }
 
     /// Describes the actions on a job, in words; times from `base`.
@@ -45,9 +58,10 @@ impl Deeds {
         if self.victims.contains(&id) {
             return "makes it go".to_string();
         }
-        match self.plans.get(&id) {
-            Some((start, end, nodes)) => format!("plans it from {} to {} on {}", start - base, end - base, list(nodes)),
-            None => "does nothing".to_string(),
-        }
+        let tell = |(start, end, nodes): &(i64, i64, NodeSet)| {
+            format!("plans it from {} to {} on {}", start - base, end - base, list(nodes))
+        };
+        let plans: Vec<String> = self.plans_of(id).map(tell).collect();
+        if plans.is_empty() { "does nothing".to_string() } else { plans.join(" and ") }
     }
 }

@@ -1,7 +1,6 @@
 //! Times from which recorded jobs may be considered: begin times, reservations, dependencies.
 
 use super::golden::Golden;
-use super::pending::Makes;
 use drystone_slurm::model::NONE;
 use std::collections::BTreeMap;
 
@@ -19,12 +18,10 @@ pub(super) struct Eligibility<'a> {
     golden: &'a Golden,
     /// Earliest second of each job.
     begins: Vec<i64>,
-    /// Jobs that can never run.
-    never: Vec<bool>,
 }
 
 impl<'a> Eligibility<'a> {
-    pub(super) fn new(golden: &'a Golden, makes: &Makes<'_>) -> Eligibility<'a> {
+    pub(super) fn new(golden: &'a Golden) -> Eligibility<'a> {
         let mut of_place: BTreeMap<i64, i64> = BTreeMap::new();
         for job in &golden.jobs {
             if let Some(eligible) = job.eligible {
@@ -32,7 +29,7 @@ impl<'a> Eligibility<'a> {
                 *first = (*first).min(eligible);
             }
         }
-        let held = super::holds::HoldCommand::all_jobs(golden);
+        let held = super::site_commands::SiteCommand::held_jobs(golden);
         let begin = |(job, id): (&super::GoldenJob, u32)| {
             if held.contains(&id) {
                 // It may be looked at whenever it is not held.
@@ -45,18 +42,13 @@ impl<'a> Eligibility<'a> {
             let eligible = of_place.get(&job.place).copied().filter(|&at| at > job.submit);
             eligible.map_or(i64::MIN, |at| at + golden.base)
         };
-        let never = |job: &super::GoldenJob| makes.exceeds_partition(job);
-        Eligibility {
-            golden,
-            begins: golden.jobs.iter().zip(0..).map(begin).collect(),
-            never: golden.jobs.iter().map(never).collect(),
-        }
+        Eligibility { golden, begins: golden.jobs.iter().zip(0..).map(begin).collect() }
     }
 
     /// Returns whether a job that was submitted may be considered.
     pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, EndWay>) -> bool {
         let job = &self.golden.jobs[id as usize];
-        if self.never[id as usize] || now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
+        if now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
             return false;
         }
         // `?` between conditions asks for one of them, `,` for all.

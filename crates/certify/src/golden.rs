@@ -101,7 +101,9 @@ impl Golden {
             }
         }
         submissions_first(&mut events);
-        Ok(Golden { name: name.to_string(), conf, accounts, base, jobs, events })
+        let mut golden = Golden { name: name.to_string(), conf, accounts, base, jobs, events };
+        golden.find_partitions();
+        Ok(golden)
     }
 
     /// The recording's scenario: its name without the repetition.
@@ -114,7 +116,7 @@ impl Golden {
     pub fn runs_freely(&self) -> bool {
         let waits = |job: &GoldenJob| {
             let begins = job.restarts == 0 && job.task.is_none() && job.eligible.is_some_and(|at| at > job.submit + 1);
-            begins || !job.dependency.is_empty() || !job.reservation.is_empty()
+            begins || !job.dependency.is_empty() || !job.reservation.is_empty() || job.partitions.len() > 1
         };
         let acts = self.events.iter().any(|(_, happening)| matches!(happening, Happening::Action(_)));
         // What the gang scheduler suspends is not simulated.
@@ -136,7 +138,7 @@ impl Golden {
 /// submission is moved before that pass.
 fn submissions_first(events: &mut Vec<(i64, Happening)>) {
     let about = |happening: &Happening| match happening {
-        Happening::Test(name, _)
+        Happening::Test(name, ..)
         | Happening::MainStart(name, _)
         | Happening::BackfillStart(name, _)
         | Happening::Plan(name, ..) => Some(*name),

@@ -7,7 +7,6 @@ mod deeds;
 mod eligible;
 mod free_run;
 mod golden;
-mod holds;
 mod lines;
 mod pass_by_pass;
 mod pending;
@@ -15,6 +14,7 @@ mod priorities;
 mod recorded;
 #[allow(clippy::disallowed_methods, reason = "scenarios are played in real time")]
 pub mod scenario;
+mod site_commands;
 
 pub use agreement::{Agreement, Difference};
 pub use free_run::{FreeRun, free_run};

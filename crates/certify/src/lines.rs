@@ -46,14 +46,29 @@ impl LineColumns {
             (Some(array), Some(task)) => Some((array as u32, task as u32)),
             _ => None,
         };
-        let job = GoldenJob {
+        let list = |text: Option<String>| -> Vec<String> {
+            let text = text.unwrap_or_default();
+            text.split(',').map(|own| own.trim().to_string()).filter(|own| !own.is_empty()).collect()
+        };
+        // Once a job has started in one of its partitions, Slurm shows that one first.
+        let shown = list(text("partition"));
+        let asked = ["partitions", "asked_partitions", "part"].iter().find_map(|name| text(name));
+        let nodes_of = |names: [&str; 4]| -> Result<Vec<String>, String> {
+            names.iter().find_map(|name| text(name)).map_or(Ok(Vec::new()), |list| expand_hostlist(&list))
+        };
+        let mut job = GoldenJob {
+            partitions: if asked.is_some() { list(asked) } else { shown.clone() },
+            named: (
+                nodes_of(["nodelist", "req_nodes", "reqnodelist", "w"])?,
+                nodes_of(["exclude", "exc_nodes", "excnodelist", "x"])?,
+            ),
             slurm_id: number("slurm_id")? as u32,
             submit: number("submit")?,
             start: some("start")?.unwrap_or(-1),
             n: number("n")? as u32,
             limit: number("limit_min")?,
             run: number("run_s")?,
-            partition: text("partition").unwrap_or_default(),
+            partition: shown.into_iter().next().unwrap_or_default(),
             user: text("user").unwrap_or_default(),
             account: text("account").filter(|a| a != "(null)").unwrap_or_default(),
             qos: text("qos").filter(|q| q != "(null)" && q != "N/A").unwrap_or_default(),
@@ -84,6 +99,15 @@ impl LineColumns {
             reservation: text("reservation").unwrap_or_default(),
             dependency: text("dependency").unwrap_or_default(),
         };
+        // A job has no fewer processors than it asked for: the command said less than the line.
+        let tres = text("tres").unwrap_or_default();
+        let cpus = tres.split(',').find_map(|part| part.strip_prefix("cpu=")?.parse::<u32>().ok());
+        if let (Some(cpus), Some((tasks, each))) = (cpus.filter(|&cpus| cpus > 0), &mut job.tasks)
+            && cpus < tasks.saturating_mul((*each).max(1))
+        {
+            *tasks = (cpus / (*each).max(1)).max(1);
+            job.n = cpus;
+        }
         Ok((job.place, job))
     }
 }
@@ -109,7 +133,7 @@ impl JobNames {
     /// `7_[4-9]`, a part `7+1` of a heterogeneous job. `None` for a job that the recording does not
     /// have.
     fn name(&self, text: &str) -> Result<Option<LineJob>, String> {
-        let text = text.split('(').next().unwrap_or(text);
+        let text = text.split('(').next().unwrap_or(text).trim_end_matches('.');
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no number of a job"));
         if let Some((leader, part)) = text.split_once('+') {
             // The parts have consecutive numbers; several at once are `7+[0-2]`.
@@ -202,7 +226,8 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
     if let Some(happening) = simple {
         return Ok(Some((at, happening)));
     }
-    const ABOUT_JOBS: [&str; 17] = [
+    const ABOUT_JOBS: [&str; 18] = [
+        "behind",
         "submit",
         "sched_start",
         "bf_test",
@@ -241,14 +266,18 @@ pub(super) fn event(line: &str, names: &JobNames) -> Result<Option<(i64, Happeni
     let happening = match *what {
         "submit" => Some(Happening::Submit(name, number(1)?)),
         "sched_start" => Some(Happening::MainStart(name, nodes(1)?)),
-        "bf_test" => Some(Happening::Test(name, number(1)?)),
+        "bf_test" => Some(Happening::Test(name, number(1)?, rest.get(2).map(ToString::to_string))),
+        "behind" => rest.get(1).map(|part| Happening::Behind(name, part.to_string())),
         "bf_start" => Some(Happening::BackfillStart(name, nodes(2)?)),
         "bf_resv" => Some(Happening::Plan(name, number(1)?, number(2)?, nodes(3)?)),
         "complete" => Some(Happening::Complete(name)),
         "prio" => Some(Happening::Priority(name, number(1)?)),
         "prio_parts" => {
             let sum = rest.iter().rposition(|word| *word == "=").and_then(|at| rest.get(at + 1)?.parse::<f64>().ok());
-            sum.map(|sum| Happening::Factors(name, (sum as i64).max(1)))
+            // Site, age, association, fair share, size, partition, …
+            let parts: Vec<f64> = rest[1..].iter().filter_map(|word| word.parse().ok()).collect();
+            let of_part = parts.get(5).map(|part| part.round() as i64);
+            sum.map(|sum| Happening::Factors(name, (sum as i64).max(1), of_part))
         }
         "timeout" => Some(Happening::Timeout(name)),
         "requeued" => Some(Happening::Requeued(name)),

@@ -1,11 +1,12 @@
 //! Pass by pass: the model is given the real state before each pass and is asked what the pass
 //! does; then it takes over what really happened. An error so stays where it is made.
 
+mod site_changes;
+
 use super::agreement::{Agreement, Difference};
 use super::deeds::Deeds;
 use super::eligible::{Eligibility, EndWay};
 use super::golden::Golden;
-use super::holds::HoldCommand;
 use super::pending::Makes;
 use super::recorded::{GoldenShare, Happening, LineJob};
 use drystone_slurm::conf::PreemptMode;
@@ -54,6 +55,15 @@ struct PassReplay<'a> {
     held: BTreeSet<u32>,
     /// Last reported priorities.
     priorities: Vec<i64>,
+    /// The lowest priority that a job was given.
+    lowest: i64,
+    /// Terms of partitions in the priorities that were reported last.
+    part_terms: BTreeMap<u32, i64>,
+    /// Partitions of jobs that were moved, and limits in seconds that were changed.
+    moved: BTreeMap<u32, Vec<u16>>,
+    limits: BTreeMap<u32, i64>,
+    /// Nodes that are out of service; true for those that come back by themselves.
+    out: BTreeMap<usize, bool>,
     last_end: i64,
     /// True if the recording has the nodes' answers.
     tells_answers: bool,
@@ -69,8 +79,11 @@ struct PassReplay<'a> {
 #[derive(Default)]
 struct Stepping {
     pass: BackfillPass,
-    /// The job that it looks at, and whether the model is done with it.
-    job: Option<u32>,
+    /// The job that it looks at and its place among the entries of the job, and whether the model
+    /// is done with it.
+    job: Option<(u32, usize)>,
+    /// Times that it has looked at each job.
+    looks: BTreeMap<u32, usize>,
     done: bool,
     /// True if Slurm sleeps before it continues with the job.
     asleep: bool,
@@ -86,7 +99,7 @@ impl<'a> PassReplay<'a> {
         let cluster = makes.cluster();
         PassReplay {
             golden,
-            eligibility: Eligibility::new(golden, &makes),
+            eligibility: Eligibility::new(golden),
             makes,
             cluster,
             held: BTreeSet::new(),
@@ -97,6 +110,11 @@ impl<'a> PassReplay<'a> {
             last_pass: i64::MIN,
             suspended: BTreeMap::new(),
             priorities: vec![0; golden.jobs.len()],
+            lowest: i64::MAX,
+            part_terms: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            limits: BTreeMap::new(),
+            out: BTreeMap::new(),
             last_end: i64::MIN / 2,
             tells_answers: answers > golden.jobs.len(),
             completing: Vec::new(),
@@ -113,6 +131,8 @@ impl<'a> PassReplay<'a> {
                     self.priorities[id as usize] = *priority;
                     if *priority == 0 {
                         self.held.insert(id);
+                    } else {
+                        self.lowest = self.lowest.min(*priority);
                     }
                     // Of a job that was sent back later, its line has the last submission.
                     let (now, told) = (self.now(at), self.golden.jobs[id as usize].submit + self.golden.base);
@@ -123,7 +143,7 @@ impl<'a> PassReplay<'a> {
             Happening::Timeout(LineJob::Job(id)) => self.complete(*id, at, true),
             Happening::MainPass(full) => self.main(at, *full, behind),
             Happening::BackfillPass => self.backfill(at, behind),
-            Happening::Test(name, priority) => self.test(at, *name, *priority),
+            Happening::Test(name, priority, part) => self.test(at, *name, *priority, part.as_deref()),
             Happening::Tried => self.wake(at),
             Happening::Yield => {
                 self.wake(at);
@@ -139,8 +159,14 @@ impl<'a> PassReplay<'a> {
                 self.wake(at);
                 self.note(happening);
             }
-            Happening::Epilog(of, node) => self.done(node, true, *of),
-            Happening::Answer(node) => self.done(node, false, None),
+            Happening::Epilog(of, node) => {
+                self.returns(node);
+                self.done(node, true, *of);
+            }
+            Happening::Answer(node) => {
+                self.returns(node);
+                self.done(node, false, None);
+            }
             Happening::Done => {
                 self.wake(at);
                 self.settle(at);
@@ -157,7 +183,11 @@ impl<'a> PassReplay<'a> {
                 }
             }
             Happening::Action(text) => self.act(text, at),
-            Happening::Priority(LineJob::Job(id), priority) | Happening::Factors(LineJob::Job(id), priority) => {
+            Happening::Priority(LineJob::Job(id), priority) => self.prioritise(*id, *priority),
+            Happening::Factors(LineJob::Job(id), priority, of_part) => {
+                if let Some(of_part) = of_part {
+                    self.part_terms.insert(*id, *of_part);
+                }
                 self.prioritise(*id, *priority);
             }
             Happening::Preempted(LineJob::Job(id), by, mode) if *mode != PreemptMode::Suspend => {
@@ -172,42 +202,11 @@ impl<'a> PassReplay<'a> {
                 self.cluster.begin_grace(*id, until);
             }
             Happening::Requeued(LineJob::Job(id)) => {
+                self.complete(*id, at, true);
                 let again = self.now(at) + self.makes.requeue_delay;
                 self.later.push((again, *id));
             }
             _ => {}
-        }
-    }
-
-    /// A reservation is made, or deleted; jobs are held, or released.
-    fn act(&mut self, text: &str, at: i64) {
-        if let Some(command) = HoldCommand::read(text, self.golden) {
-            for id in command.jobs {
-                if !command.holds {
-                    self.held.remove(&id);
-                } else if let Some(place) = self.queue.iter().position(|job| job.id == id) {
-                    self.queue.remove(place);
-                    self.outside.push((id, None));
-                    self.held.insert(id);
-                } else if self.outside.iter().any(|&(other, _)| other == id) {
-                    self.held.insert(id);
-                }
-            }
-            return;
-        }
-        let (command, answer) = text.split_once("->").unwrap_or((text, ""));
-        let words: BTreeMap<String, &str> = command
-            .split_whitespace()
-            .filter_map(|word| word.split_once('='))
-            .map(|(key, value)| (key.to_ascii_lowercase(), value))
-            .collect();
-        let Some(name) = words.get("reservationname").or(words.get("reservation")) else { return };
-        if command.contains(" delete ") {
-            let now = self.now(at);
-            let named = self.cluster.reservations.iter_mut().filter(|own| own.name == **name);
-            named.for_each(|own| own.end = own.end.min(now));
-        } else if answer.contains("created") {
-            self.cluster.reservations.extend(self.makes.reservation(name, &words));
         }
     }
 
@@ -228,9 +227,34 @@ impl<'a> PassReplay<'a> {
     fn submit(&mut self, id: u32, again: Option<i64>) {
         self.cluster.meet(id);
         self.outside.push((id, again));
-        let pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
-        self.cluster.try_submission(&pending);
-        self.cluster.meet_limits(&pending);
+        for pending in self.entries(id).iter().take(1) {
+            self.cluster.try_submission(pending);
+            self.cluster.meet_limits(pending);
+        }
+    }
+
+    /// The job as it waits in each of its partitions.
+    fn entries(&self, id: u32) -> Vec<Pending> {
+        let machine = &self.cluster.machine;
+        let told = (self.priorities[id as usize], self.part_terms.get(&id).copied());
+        let mut entries = self.makes.entries(id, told, self.moved.get(&id), machine);
+        if let Some(&limit) = self.limits.get(&id) {
+            for entry in &mut entries {
+                entry.limit = limit.min(machine.parts[usize::from(entry.part)].max_limit);
+            }
+        }
+        entries
+    }
+
+    /// Returns whether a job's limit is beyond that of all of its partitions.
+    fn exceeds_all(&self, id: u32) -> bool {
+        let parts = self.makes.partitions(&self.golden.jobs[id as usize].partitions);
+        self.moved.get(&id).unwrap_or(&parts).iter().all(|&part| self.exceeds(id, part))
+    }
+
+    fn exceeds(&self, id: u32, part: u16) -> bool {
+        let limit = self.limits.get(&id).copied().unwrap_or(self.golden.jobs[id as usize].limit * 60);
+        self.makes.exceeds_partition(id, part, limit)
     }
 
     /// Jobs that were waiting for something else are looked at from now on.
@@ -244,9 +268,10 @@ impl<'a> PassReplay<'a> {
         });
         self.last_pass = at;
         let mut ripe = Vec::new();
+        let beyond: BTreeSet<u32> = self.outside.iter().map(|&(id, _)| id).filter(|&id| self.exceeds_all(id)).collect();
         let (eligibility, cluster, ended, held) = (&self.eligibility, &self.cluster, &self.ended, &self.held);
         self.outside.retain(|&(id, again)| {
-            if held.contains(&id) {
+            if held.contains(&id) || beyond.contains(&id) {
                 return true;
             }
             let own = eligibility.reservation(id, &cluster.reservations);
@@ -264,25 +289,52 @@ impl<'a> PassReplay<'a> {
     }
 
     fn enqueue(&mut self, id: u32, again: Option<i64>) {
-        let mut pending = self.makes.pending(id, self.priorities[id as usize], &self.cluster.machine);
-        pending.submit = again.unwrap_or(pending.submit);
-        pending.reservation = self.eligibility.reservation(id, &self.cluster.reservations);
-        self.insert(pending);
+        let reservation = self.eligibility.reservation(id, &self.cluster.reservations);
+        for mut pending in self.entries(id) {
+            if !self.exceeds(id, pending.part) {
+                pending.submit = again.unwrap_or(pending.submit);
+                pending.reservation = reservation;
+                self.insert(pending);
+            }
+        }
     }
 
     fn insert(&mut self, pending: Pending) {
         let machine = &self.cluster.machine;
-        let at = self.queue.partition_point(|p| p.key(machine) < pending.key(machine));
+        let at = self.queue.partition_point(|p| p.key(machine) <= pending.key(machine));
         self.queue.insert(at, pending);
     }
 
     fn prioritise(&mut self, id: u32, priority: i64) {
         self.priorities[id as usize] = priority;
-        if let Some(place) = self.queue.iter().position(|job| job.id == id) {
-            let mut job = self.queue.remove(place);
-            job.priority = priority;
+        self.lowest = self.lowest.min(priority.max(1));
+        let first = self.entries(id);
+        self.reprioritise(id, |job| first.iter().find(|own| own.part == job.part).map(|own| own.priority));
+    }
+
+    /// Gives entries of a job other priorities. Equal entries stay in the order of its partitions.
+    fn reprioritise(&mut self, id: u32, priority: impl Fn(&Pending) -> Option<i64>) {
+        let order: Vec<u16> = self.entries(id).iter().map(|entry| entry.part).collect();
+        let mut of: Vec<Pending> = self.queue.iter().filter(|job| job.id == id).cloned().collect();
+        self.queue.retain(|job| job.id != id);
+        of.sort_by_key(|job| order.iter().position(|&part| part == job.part));
+        for mut job in of {
+            job.priority = priority(&job).unwrap_or(job.priority);
             self.insert(job);
         }
+    }
+
+    /// A backfill pass tells the priority of a job in one of its partitions: `nth` of them unless
+    /// it names it.
+    fn prioritise_entry(&mut self, id: u32, priority: i64, part: Option<&str>, nth: usize) {
+        let parts = &self.cluster.machine.parts;
+        let entries: Vec<u16> = self.queue.iter().filter(|job| job.id == id).map(|job| job.part).collect();
+        if entries.len() < 2 {
+            return self.prioritise(id, priority);
+        }
+        let named = |own: &&u16| part.is_some_and(|part| parts[usize::from(**own)].name == part);
+        let Some(&own) = entries.iter().find(named).or(entries.get(nth)) else { return };
+        self.reprioritise(id, |job| (job.part == own).then_some(priority));
     }
 
     fn complete(&mut self, id: u32, at: i64, killed: bool) {
@@ -316,9 +368,21 @@ impl<'a> PassReplay<'a> {
             LineJob::Job(id) => job.id == id,
             LineJob::Tasks(array) => self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array),
         };
-        let Some(place) = self.queue.iter().position(is) else { return };
-        let job = self.queue.remove(place);
         let nodes = self.makes.nodes(nodes);
+        for node in nodes.iter().collect::<Vec<_>>() {
+            if self.out.remove(&node).is_some() {
+                self.count_out();
+            }
+        }
+        let Some(first) = self.queue.iter().find(|job| is(job)).map(|job| job.id) else { return };
+        let parts = &self.cluster.machine.parts;
+        let told = &self.golden.jobs[first as usize].partition;
+        // Of several partitions the one that the recording names, else the first with the nodes.
+        let fits = |job: &&Pending| job.id == first && nodes.is_subset(&parts[usize::from(job.part)].nodes);
+        let named = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *told;
+        let entry = self.queue.iter().find(named).or(self.queue.iter().find(fits));
+        let Some(job) = entry.or(self.queue.iter().find(|job| job.id == first)).cloned() else { return };
+        self.queue.retain(|other| other.id != first);
         // The recorder may see the job before slurmctld logs its start.
         let events = &self.golden.events;
         let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
@@ -374,9 +438,12 @@ impl<'a> PassReplay<'a> {
         self.admit(at);
         let over = |h: &Happening| matches!(h, Happening::BackfillPass | Happening::Done | Happening::Abort);
         let own: Vec<&(i64, Happening)> = behind.iter().take_while(|(_, h)| !over(h)).collect();
+        let mut looks: BTreeMap<u32, usize> = BTreeMap::new();
         for (_, happening) in &own {
-            if let Happening::Test(LineJob::Job(id), priority) = happening {
-                self.prioritise(*id, *priority);
+            if let Happening::Test(LineJob::Job(id), priority, part) = happening {
+                let nth = looks.entry(*id).or_default();
+                self.prioritise_entry(*id, *priority, part.as_deref(), *nth);
+                *nth += 1;
             }
         }
         let now = self.now(at);
@@ -413,7 +480,7 @@ impl<'a> PassReplay<'a> {
         let late = behind.iter().take_while(|(_, h)| !over(h)).filter(|(when, _)| self.now(*when) > self.now(at));
         let mut seconds = BTreeMap::new();
         for (when, happening) in late {
-            if let Happening::Test(name, _) = happening {
+            if let Happening::Test(name, ..) = happening {
                 for id in self.golden.meant(*name) {
                     seconds.entry(id).or_insert(self.now(*when));
                 }
@@ -438,17 +505,12 @@ impl<'a> PassReplay<'a> {
             }
             Happening::Plan(name, start, end, nodes) => {
                 let plan = (start + self.golden.base, end + self.golden.base, self.makes.nodes(nodes));
-                // Of an array, the next task that waits.
-                let open = |job: &&Pending| !real.starts.contains_key(&job.id) && !real.plans.contains_key(&job.id);
-                let mut waiting = self.queue.iter().filter(open);
                 let id = match name {
                     LineJob::Job(id) => Some(*id),
-                    LineJob::Tasks(array) => waiting
-                        .find(|job| self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == *array))
-                        .map(|job| job.id),
+                    LineJob::Tasks(array) => self.next_task(*array, real),
                 };
                 if let Some(id) = id {
-                    real.plans.insert(id, plan);
+                    real.add_plan(id, plan);
                 }
             }
             Happening::Preempted(LineJob::Job(victim), Some(_), _) => drop(real.victims.insert(*victim)),
@@ -456,13 +518,28 @@ impl<'a> PassReplay<'a> {
         }
     }
 
+    /// The next waiting task of an array, in the next of its partitions, that has no plan yet.
+    fn next_task(&self, array: u32, real: &Deeds) -> Option<u32> {
+        let mut entries: BTreeMap<u32, usize> = BTreeMap::new();
+        let is_open = |job: &&Pending| {
+            let before = entries.entry(job.id).or_default();
+            *before += 1;
+            let is_task = self.golden.jobs[job.id as usize].task.is_some_and(|(of, _)| of == array);
+            is_task && !real.starts.contains_key(&job.id) && real.plans_of(job.id).count() + 1 == *before
+        };
+        self.queue.iter().find(is_open).map(|job| job.id)
+    }
+
     /// A pass that lets go of the locks looks at another job.
-    fn test(&mut self, at: i64, name: LineJob, priority: i64) {
+    fn test(&mut self, at: i64, name: LineJob, priority: i64, part: Option<&str>) {
         self.wake(at);
         self.settle(at);
         let (Some(stepping), LineJob::Job(id)) = (&mut self.stepping, name) else { return };
-        stepping.job = Some(id);
-        self.prioritise(id, priority);
+        let looks = stepping.looks.entry(id).or_default();
+        let nth = *looks;
+        *looks += 1;
+        stepping.job = Some((id, nth));
+        self.prioritise_entry(id, priority, part, nth);
         self.go_on(at);
     }
 
@@ -483,11 +560,11 @@ impl<'a> PassReplay<'a> {
     /// the locks.
     fn go_on(&mut self, at: i64) {
         let Some(mut stepping) = self.stepping.take() else { return };
-        if let Some(id) = stepping.job.filter(|_| !stepping.done) {
+        if let Some((id, nth)) = stepping.job.filter(|_| !stepping.done) {
             self.complete_nodes(at, &stepping.real);
             let now = self.now(at);
             let (mut trial, mut scratch) = (self.cluster.clone(), WillRunScratch::default());
-            if let Some(job) = self.queue.iter().find(|job| job.id == id) {
+            if let Some(job) = self.queue.iter().filter(|job| job.id == id).nth(nth) {
                 let params = &self.golden.conf.sched;
                 stepping.pass.resume(now, params);
                 let mut desk = PassInputs { cluster: &mut trial, params, scratch: &mut scratch, pauses: true };

@@ -7,6 +7,7 @@ use drystone_slurm::conf::{PreemptMode, Sharing};
 use drystone_slurm::model::{
     AdvanceReservation, Alloc, AllocMore, ModelCluster, ModelMachine, NONE, NodeSet, Pending, Resources, gres, licences,
 };
+use drystone_slurm::site::Multifactor;
 use std::collections::BTreeMap;
 
 /// Makes what the schedulers see of a recording.
@@ -14,12 +15,14 @@ pub(super) struct Makes<'a> {
     golden: &'a Golden,
     /// Processors of the largest node.
     widest: u32,
-    /// The number of the demand of each job, and the processors that it needs.
-    demands: Vec<(u32, u32)>,
+    /// Of each job in each partition the number of its demand, and the processors that it needs.
+    demands: Vec<Vec<(u32, u32)>>,
     /// Resources of nodes, with the demands of all jobs.
     pub(super) resources: Resources,
     /// Seconds before a job that was requeued may start again.
     pub(super) requeue_delay: i64,
+    /// Weights of priorities; `None` for first come, first served.
+    pub(super) multifactor: Option<Multifactor>,
 }
 
 /// Delay that `slurmctld` adds to the present when it requeues a job, in seconds: the life of a
@@ -32,13 +35,17 @@ impl<'a> Makes<'a> {
         let mut machine = ModelMachine::from_conf(&golden.conf);
         let mut demands = Vec::with_capacity(golden.jobs.len());
         for job in &golden.jobs {
-            let part = &golden.conf.partitions[usize::from(find_partition(&machine, &job.partition))];
-            let (demand, cpus) = super::asked::demand(golden, job, &machine, part);
-            let cores = machine.cpus.clone();
-            let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
-            demands.push((number, cpus));
+            let mut of_parts = Vec::with_capacity(golden.conf.partitions.len());
+            for part in &golden.conf.partitions {
+                let (demand, cpus) = super::asked::demand(golden, job, &machine, part);
+                let cores = machine.cpus.clone();
+                let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
+                of_parts.push((number, cpus));
+            }
+            demands.push(of_parts);
         }
-        Makes { golden, widest, demands, resources: machine.resources, requeue_delay: REQUEUE_DELAY }
+        let multifactor = Multifactor::from_conf(&golden.conf);
+        Makes { golden, widest, demands, resources: machine.resources, requeue_delay: REQUEUE_DELAY, multifactor }
     }
 
     /// The cluster of the recording, without jobs.
@@ -49,11 +56,50 @@ impl<'a> Makes<'a> {
         cluster
     }
 
-    /// Returns whether a job's limit is above that of its partition: it then waits for ever.
-    pub(super) fn exceeds_partition(&self, job: &super::GoldenJob) -> bool {
-        let parts = &self.golden.conf.partitions;
-        let part = parts.iter().find(|part| part.name == job.partition);
-        job.tasks.is_some() && part.and_then(|part| part.max_minutes).is_some_and(|most| job.limit > most)
+    /// Returns whether a limit in seconds is above that of a partition, so that the job waits for
+    /// ever.
+    pub(super) fn exceeds_partition(&self, id: u32, part: u16, limit: i64) -> bool {
+        let most = self.golden.conf.partitions[usize::from(part)].max_minutes;
+        self.golden.jobs[id as usize].tasks.is_some() && most.is_some_and(|most| limit > most * 60)
+    }
+
+    /// The partitions of these names; the first one for a name that there is not.
+    pub(super) fn partitions(&self, names: &[String]) -> Vec<u16> {
+        let find = |name: &String| self.golden.conf.partitions.iter().position(|part| part.name == *name);
+        let mut parts: Vec<u16> = names.iter().map(|name| find(name).unwrap_or(0) as u16).collect();
+        if parts.is_empty() {
+            parts.push(0);
+        }
+        parts
+    }
+
+    /// The job as it waits in each of its partitions, or in `parts`. The priority is that of the
+    /// partition of this term, else that of the first one.
+    pub(super) fn entries(
+        &self,
+        id: u32,
+        (priority, term): (i64, Option<i64>),
+        parts: Option<&Vec<u16>>,
+        machine: &ModelMachine,
+    ) -> Vec<Pending> {
+        let asked = self.partitions(&self.golden.jobs[id as usize].partitions);
+        let parts = parts.unwrap_or(&asked);
+        let several = parts.len() > 1;
+        let base = term.unwrap_or(self.part_term(parts[0], machine));
+        let entry = |&part: &u16| Pending {
+            several,
+            priority: if several { priority + self.part_term(part, machine) - base } else { priority },
+            ..self.pending_in(id, part, priority, machine)
+        };
+        parts.iter().map(entry).collect()
+    }
+
+    /// Returns what a partition adds to a priority.
+    fn part_term(&self, part: u16, machine: &ModelMachine) -> i64 {
+        let Some(rules) = &self.multifactor else { return 0 };
+        let factor = |part: u16| f64::from(machine.parts[usize::from(part)].job_factor);
+        let largest = machine.parts.iter().map(|part| part.job_factor).max().unwrap_or(1).max(1);
+        (rules.partition * factor(part) / f64::from(largest)).round() as i64
     }
 
     /// Returns whether backfill lets go of its locks after each job, as in recordings that are to
@@ -78,16 +124,26 @@ impl<'a> Makes<'a> {
     /// and on one node if it asks for that; recordings that do not say so asked for one node
     /// wherever the job fits on it.
     pub(super) fn pending(&self, id: u32, priority: i64, machine: &ModelMachine) -> Pending {
+        let part = self.partitions(&self.golden.jobs[id as usize].partitions)[0];
+        self.pending_in(id, part, priority, machine)
+    }
+
+    fn pending_in(&self, id: u32, part: u16, priority: i64, machine: &ModelMachine) -> Pending {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
-        let part = find_partition(machine, &job.partition);
         let read = &conf.partitions[usize::from(part)];
         let one = job.one.unwrap_or(job.n <= self.widest);
+        let named = super::asked::named_nodes(job).len() as u32;
         let (min_nodes, max_nodes) = match (self.widest, job.nodes) {
             (1, _) if job.tasks.is_none() => (job.n, job.n),
             (_, Some(nodes)) => (nodes, job.max_nodes.unwrap_or(nodes)),
             _ if one => (1, 1),
             _ => (1, u32::MAX),
         };
+        let (min_nodes, max_nodes) = (min_nodes.max(named), max_nodes.max(named));
+        // sbatch asks for no more nodes than tasks.
+        let tasks = job.tasks.map_or(0, |(tasks, _)| tasks);
+        let min_nodes = if tasks == 0 { min_nodes } else { min_nodes.min(tasks) };
+        let (demand, cpus) = self.demands[id as usize][usize::from(part)];
         let limit = read.max_minutes.map_or(job.limit, |max| max.min(job.limit));
         let accounts = &self.golden.accounts;
         let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
@@ -110,8 +166,8 @@ impl<'a> Makes<'a> {
             nice: job.nice,
             array: job.task.map_or(NONE, |(array, _)| self.first_of(array)),
             throttle: job.throttle,
-            demand: self.demands[id as usize].0,
-            ..Pending::new(id, self.demands[id as usize].1, limit * 60)
+            demand,
+            ..Pending::new(id, cpus, limit * 60)
         };
         pending.bind_nodes(machine);
         pending
@@ -119,6 +175,9 @@ impl<'a> Makes<'a> {
 
     /// Returns the time since which a job's age counts: since it is eligible.
     fn accrues_from(&self, job: &super::GoldenJob) -> i64 {
+        if self.golden.conf.priority.has("ACCRUE_ALWAYS") {
+            return job.submit;
+        }
         job.eligible.filter(|_| job.restarts == 0).map_or(job.submit, |eligible| eligible.max(job.submit))
     }
 
@@ -244,9 +303,4 @@ fn instant(text: &str) -> Option<i64> {
 /// A number for a name: users and accounts are only told apart.
 fn number(name: &str) -> i32 {
     name.bytes().fold(7_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte)))
-}
-
-/// Returns the place of the partition of a name; the first one where there is none.
-fn find_partition(machine: &ModelMachine, name: &str) -> u16 {
-    machine.parts.iter().position(|part| part.name == name).unwrap_or(0) as u16
 }

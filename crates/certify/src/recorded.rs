@@ -13,7 +13,12 @@ pub struct GoldenJob {
     pub limit: i64,
     /// Seconds that it runs.
     pub run: i64,
+    /// Its partition; where it has started in one of several, that one.
     pub partition: String,
+    /// The partitions in which it waits, in the order of its request.
+    pub partitions: Vec<String>,
+    /// Nodes that it must have, and nodes that it must not have.
+    pub named: (Vec<String>, Vec<String>),
     pub user: String,
     /// Its account; empty where there are none.
     pub account: String,
@@ -83,8 +88,10 @@ pub enum Happening {
     MainStart(LineJob, Vec<String>),
     /// A backfill pass begins.
     BackfillPass,
-    /// It looks at a job of this priority.
-    Test(LineJob, i64),
+    /// It looks at a job of this priority, in this partition where the recording says so.
+    Test(LineJob, i64, Option<String>),
+    /// A job waits behind others in this partition.
+    Behind(LineJob, String),
     /// Backfill starts a job on these nodes.
     BackfillStart(LineJob, Vec<String>),
     /// Backfill plans a job: begin, end, nodes.
@@ -105,8 +112,8 @@ pub enum Happening {
     Answer(String),
     /// A job's priority was calculated.
     Priority(LineJob, i64),
-    /// The factors of a job's priority, and that priority.
-    Factors(LineJob, i64),
+    /// A job's priority, and the part of it that comes from its partition.
+    Factors(LineJob, i64, Option<i64>),
     /// A job has to go in this way, for another; for none where its grace was over.
     Preempted(LineJob, Option<LineJob>, PreemptMode),
     /// A job has so many seconds before it has to go.

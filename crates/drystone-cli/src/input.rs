@@ -248,6 +248,18 @@ pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 8] {
     [given[0], given[1], given[2], outages, circumstances, shapes, power, series]
 }
 
+/// Returns the policy that was asked for, else a site's own Slurm.
+pub(crate) fn policy_or_own(given: Option<&PolicySpec>, path: Option<&Path>) -> Result<PolicySpec, CommandFailure> {
+    let own = || -> Result<_, CommandFailure> {
+        crate::site::own_policy(path)?.ok_or_else(|| {
+            CommandFailure::usage(
+                "--policy is missing: `drystone policies` lists all; a site that was imported with its slurm.conf needs none",
+            )
+        })
+    };
+    given.cloned().map_or_else(own, Ok)
+}
+
 /// The policy in the variant of the study, where it has one. Says which of its parameters change
 /// nothing.
 pub(crate) fn in_study(spec: &PolicySpec, study: Option<CleaningStudy>) -> Result<PolicySpec, CommandFailure> {

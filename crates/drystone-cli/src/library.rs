@@ -328,7 +328,7 @@ impl LibraryRun {
         let told = overheard(|| {
             let excessive = excess::fixed(&args.common.excess)?;
             let wanted = WantedData { rows: true, segments: false, details: args.common.details, excessive };
-            let spec = crate::input::in_study(&args.policy, args.common.log.study)?;
+            let spec = crate::input::in_study(&crate::commands::run::asked_policy(&args)?, args.common.log.study)?;
             ran(&args, &localised(input, &[spec]), wanted, Some(stop))
         })?;
         Ok(told.what.map(|ran| WithNotes { what: LibraryRun(ran), messages: told.messages }))

@@ -15,7 +15,7 @@ use drystone::model::{Outages, Span};
 use drystone::policy::PolicySpec;
 pub(crate) use drystone_site::is_site;
 use drystone_site::{Site, SiteJobFate};
-use drystone_slurm::conf::SlurmConf;
+use drystone_slurm::conf::{ConfRemark, SlurmConf, Topic};
 use drystone_slurm::policy::SLURM;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -326,17 +326,44 @@ pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) 
     }
 }
 
-/// Tells once what is worth knowing about a `slurm.conf`. One that does not read is an error
-/// elsewhere.
+/// Tells once what is worth knowing about a `slurm.conf`; of one that an import has written, only
+/// that the import told it. One that does not read is an error elsewhere.
 pub(crate) fn remarks_of(path: &Path) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let Ok(conf) = SlurmConf::read(path) else { return };
-    for remark in &conf.remarks {
+    if let Some(parent) = path.parent().filter(|parent| !conf.remarks.is_empty() && folder(parent).is_some()) {
+        if is_new(format!("site {}", parent.display())) {
+            let count = plural(conf.remarks.len() as u64, "remark");
+            message::note(&format!("{}: {count}, as at its import", parent.join("slurm.conf").display()));
+        }
+        return;
+    }
+    tell_each(&conf.remarks);
+}
+
+/// Tells what is worth knowing about a `slurm.conf` that is imported as `known`, which has what
+/// the cluster says of settings that the file leaves open.
+pub(crate) fn remarks_at_import(path: &Path, known: &str) {
+    let Ok(conf) = SlurmConf::read(path) else { return };
+    let known = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |known| known.remarks);
+    let holds = |own: &ConfRemark| {
+        own.topic != Topic::Assumed || known.iter().any(|other| other.topic == own.topic && other.text == own.text)
+    };
+    tell_each(conf.remarks.iter().filter(|own| holds(own)));
+}
+
+fn tell_each<'a>(remarks: impl IntoIterator<Item = &'a ConfRemark>) {
+    for remark in remarks {
         // A copy of the file has nothing new to say.
-        if TOLD.lock().is_ok_and(|mut told| told.insert(format!("{}: {}", remark.topic, remark.text))) {
+        if is_new(format!("{}: {}", remark.topic, remark.text)) {
             message::warning(&remark.to_string());
         }
     }
+}
+
+/// Returns whether this is the first remark of its kind.
+fn is_new(text: String) -> bool {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    TOLD.lock().is_ok_and(|mut told| told.insert(text))
 }
 
 /// Registers Slurm's own schedulers as policies.

@@ -5,7 +5,7 @@ use crate::site::Site;
 use crate::site_job::SiteJob;
 use drystone::model::{JobId, JobLimits};
 use drystone_slurm::accounts::{Accounts, JobLimitMaker, LimitedJob, NODE_PARTS};
-use drystone_slurm::conf::{BilledAmounts, BillingWeights, SlurmConf};
+use drystone_slurm::conf::{BilledAmounts, BillingSum, BillingWeights, SlurmConf};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -82,12 +82,12 @@ impl Site {
         let parts = conf.iter().flat_map(|conf| &conf.partitions);
         let weights: BTreeMap<&str, &BillingWeights> =
             parts.filter_map(|part| Some((part.name.as_str(), part.billing.as_ref()?))).collect();
-        let largest = conf.as_ref().is_some_and(|conf| conf.priority.has("MAX_TRES"));
+        let rule = conf.as_ref().map_or(BillingSum::All, |conf| BillingSum::of(&conf.priority));
         for (id, place) in jobs {
             let mut limited = match place.map(|place| place as usize).filter(|&place| place < self.len()) {
                 Some(place) => {
                     let job = self.job(place);
-                    self.limited(&job, weights.get(job.partition.as_ref()).copied(), largest)
+                    self.limited(&job, weights.get(job.partition.as_ref()).copied(), rule)
                 }
                 None => LimitedJob::default(),
             };
@@ -98,7 +98,7 @@ impl Site {
     }
 
     /// A job as limits see it.
-    fn limited(&self, job: &SiteJob<'_>, weights: Option<&BillingWeights>, largest: bool) -> LimitedJob {
+    fn limited(&self, job: &SiteJob<'_>, weights: Option<&BillingWeights>, rule: BillingSum) -> LimitedJob {
         let each = self.manifest.pools.get(usize::from(job.pool)).map_or(1.0, |pool| match pool.nodes {
             0 => 1.0,
             nodes => pool.cpus as f64 / f64::from(nodes),
@@ -115,7 +115,7 @@ impl Site {
         let billing = weights.map_or(cpus, |weights| {
             let devices = [("gpu", "", gpus as f64)];
             let amounts = BilledAmounts { cpus, nodes: f64::from(nodes), memory: memory as f64, devices: &devices };
-            weights.of(&amounts, largest)
+            weights.of(&amounts, rule)
         });
         LimitedJob {
             user: match (job.user.as_ref(), job.uid) {

@@ -11,6 +11,7 @@ Examples:
   drystone run --policy easy
   drystone run LOG.swf.gz --policy 'easy(backfill=sjf)' --by sixteen
   drystone run LOG.swf.gz --policy easy --as tsafrir2007 --format json
+  drystone run site/                                     # as the site's own Slurm has it
   drystone run LOG.swf.gz --policy conservative --overrun kill --require-promises
   zcat LOG.swf.gz | drystone run - --policy easy --load 1.1 --jobs out.parquet
 
@@ -24,9 +25,9 @@ its columns. What determined it is written beside it, to FILE.meta.json, and bes
 #[command(after_help = CODES, after_long_help = format!("{EXAMPLES}\n\n{CODES}"))]
 pub(crate) struct RunArgs {
     /// The policy, e.g. easy, 'easy(backfill=sjf)', easy@tsafrir2007; `drystone policies` lists
-    /// all.
+    /// all [default: a site's own Slurm, where it has a slurm.conf].
     #[arg(long, short, value_name = "SPEC", value_parser = super::values::policy)]
-    pub(crate) policy: PolicySpec,
+    pub(crate) policy: Option<PolicySpec>,
 
     #[command(flatten)]
     pub(crate) common: SimulationArgs,

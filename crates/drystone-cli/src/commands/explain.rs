@@ -55,14 +55,7 @@ pub(crate) struct JobStory {
 /// Simulates and tells.
 pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStory, CommandFailure> {
     let workload = &input.workload;
-    let own = || -> Result<_, CommandFailure> {
-        site::own_policy(args.source.path())?.ok_or_else(|| {
-            CommandFailure::usage(
-                "--policy is missing: `drystone policies` lists all; a site that was imported with its slurm.conf needs none",
-            )
-        })
-    };
-    let given = args.policy.clone().map_or_else(own, Ok)?;
+    let given = input::policy_or_own(args.policy.as_ref(), args.source.path())?;
     site::tell_remarks([&given]);
     let spec = input.policy(&input::in_study(&given, args.log.study)?)?;
     input::fits([&spec], workload)?;

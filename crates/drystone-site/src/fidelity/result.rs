@@ -522,6 +522,12 @@ impl PoolFidelity {
                 "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
                  simulated held jobs back."
             )
+        } else if let Some(others) = self.as_close(within.filter(|_| loses)) {
+            format!(
+                "{policy} starts {} of the jobs within ten minutes of when they did, and so {others}: these records cannot tell \
+                 which policy ran here; believe only differences between policies that are larger than its errors.",
+                share(within)
+            )
         } else if loses || within.is_none_or(|w| w < 0.5) {
             format!(
                 "{policy} is not a model of this site: {} of the jobs start within ten minutes of when they did; compare policies with \
@@ -534,6 +540,20 @@ impl PoolFidelity {
                  between policies that are larger than its errors can be believed.",
                 share(within)
             )
+        }
+    }
+
+    /// Describes the other policies that meet the records as well as one that does so: `do fcfs and
+    /// easy`.
+    fn as_close(&self, within: Option<f64>) -> Option<String> {
+        within.filter(|&within| within >= FAITHFUL)?;
+        let policies = self.baselines.iter().filter(|b| b.name != NOTHING_WAITS && !b.is_policy);
+        let close = policies.filter(|b| b.errors.within_ten_minutes.is_some_and(|own| own >= FAITHFUL));
+        let names: Vec<&str> = close.map(|b| b.name.as_ref()).collect();
+        match names.as_slice() {
+            [] => None,
+            [one] => Some(format!("does {one}")),
+            several => Some(format!("do {}", several.join(" and "))),
         }
     }
 

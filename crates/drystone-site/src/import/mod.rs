@@ -234,6 +234,7 @@ fn beside(
     let gres = if gres.is_empty() { neighbours(&machine, open) } else { gres.to_vec() };
     let confs = machine.iter().filter(|(_, source)| *source == crate::detect::MachineSource::SlurmConf);
     let included: BTreeSet<PathBuf> = confs.flat_map(|(path, _)| drystone_slurm::conf::included_files(path)).collect();
+    let mut config = String::new();
     for (path, description) in machine {
         // A part of another file, which lies beside it.
         if included.contains(&path) {
@@ -257,8 +258,18 @@ fn beside(
             }
             beside.slurm_conf = Some(drystone_slurm::conf::flatten(&path)?);
         }
+        if description == crate::detect::MachineSource::Config {
+            config = String::from_utf8_lossy(&text).into_owned();
+        }
         combined.add(machine);
         beside.described_by.push(path);
+    }
+    if let Some(conf) = &mut beside.slurm_conf {
+        let lines = machines::lines_by_release(conf, &config);
+        if !lines.is_empty() && !conf.ends_with('\n') {
+            conf.push('\n');
+        }
+        conf.push_str(&lines);
     }
     (beside.machine, beside.described) = combined.finish();
     for path in &gres {

@@ -101,6 +101,12 @@ impl PoolUnit {
     }
 }
 
+/// Returns the lines that a `slurm.conf` lacks where its release decides: see
+/// [`scontrol::lines_by_release`].
+pub(crate) fn lines_by_release(conf: &str, config: &str) -> String {
+    scontrol::lines_by_release(conf, config)
+}
+
 /// Reads a description of a machine, or of a part of one.
 pub(crate) fn read(kind: MachineSource, path: &Path, text: &[u8]) -> Result<SiteMachine, SiteError> {
     let name = path.display().to_string();

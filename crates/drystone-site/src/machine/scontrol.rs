@@ -148,9 +148,49 @@ pub(super) fn config(text: &[u8]) -> SiteMachine {
     }
 }
 
+/// Settings whose default depends on the release.
+const BY_RELEASE: [&str; 3] = ["SelectType", "SelectTypeParameters", "PriorityType"];
+
+/// Returns the lines that a `slurm.conf` lacks of what `scontrol show config` says, where its
+/// default depends on the release; empty where it lacks none.
+pub(super) fn lines_by_release(conf: &str, config: &str) -> String {
+    let value = |wanted: &str| {
+        let mut pairs = config.lines().filter_map(|line| line.split_once('='));
+        let found = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(wanted));
+        found.map(|(_, value)| value.trim()).filter(|value| !["", "(null)", "NONE", "N/A"].contains(value))
+    };
+    let has = |wanted: &str| {
+        let key = |line: &str| {
+            line.split('#').next().and_then(|line| line.split_once('=')).map(|(key, _)| key.trim().to_string())
+        };
+        conf.lines().filter_map(key).any(|key| key.eq_ignore_ascii_case(wanted))
+    };
+    let lacking: Vec<String> =
+        BY_RELEASE.iter().filter(|key| !has(key)).filter_map(|key| Some(format!("{key}={}\n", value(key)?))).collect();
+    if lacking.is_empty() {
+        return String::new();
+    }
+    let release =
+        value("SLURM_VERSION").map_or_else(|| "the cluster's Slurm".to_string(), |text| format!("Slurm {text}"));
+    format!("# As {release} has it by default, by scontrol show config:\n{}", lacking.concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_depends_on_the_release_is_taken_from_the_cluster() {
+        let config = "Configuration data as of 2026\nPriorityType            = priority/multifactor\n\
+                      SelectType              = select/cons_tres\nSelectTypeParameters    = CR_CORE_MEMORY\n\
+                      SLURM_VERSION           = 23.11.4\n";
+        let added = lines_by_release("ClusterName=a\n#SelectType=select/linear\nprioritytype=priority/basic\n", config);
+        let expected = "# As Slurm 23.11.4 has it by default, by scontrol show config:\n\
+                        SelectType=select/cons_tres\nSelectTypeParameters=CR_CORE_MEMORY\n";
+        assert_eq!(added, expected);
+        assert_eq!(lines_by_release(&format!("PriorityType=priority/basic\n{added}"), config), "");
+        assert_eq!(lines_by_release("ClusterName=a\n", "SelectType = (null)\n"), "");
+    }
 
     #[test]
     fn nodes_and_partitions_are_read() {

@@ -1,5 +1,6 @@
 //! `TRESBillingWeights`: the bill of a job.
 
+use super::PriorityType;
 use serde::{Deserialize, Serialize};
 
 /// Weights by which a job is billed for each unit of a resource.
@@ -7,6 +8,29 @@ use serde::{Deserialize, Serialize};
 pub struct BillingWeights {
     /// Names in small letters with weights; of memory for a megabyte.
     pub list: Vec<(String, f64)>,
+}
+
+/// Rule by which the bills of resources make that of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum BillingSum {
+    /// All of them together.
+    #[default]
+    All,
+    /// The most expensive one: `MAX_TRES`.
+    Largest,
+    /// The most expensive one beside devices, and all devices: `MAX_TRES_GRES`.
+    LargestAndDevices,
+}
+
+impl BillingSum {
+    /// Reads the flags of priorities.
+    pub fn of(priority: &PriorityType) -> BillingSum {
+        match (priority.has("MAX_TRES_GRES"), priority.has("MAX_TRES")) {
+            (true, _) => BillingSum::LargestAndDevices,
+            (false, true) => BillingSum::Largest,
+            (false, false) => BillingSum::All,
+        }
+    }
 }
 
 /// Amounts of one job.
@@ -54,10 +78,9 @@ impl BillingWeights {
         self.list.iter().filter(move |(name, weight)| *weight != 0.0 && !known(name)).map(|(name, _)| name.as_str())
     }
 
-    /// Returns what a job is billed; with `largest` (`MAX_TRES`) the most expensive of its
-    /// resources on nodes instead of their sum.
-    pub fn of(&self, amounts: &BilledAmounts<'_>, largest: bool) -> f64 {
-        let (mut sum, mut most) = (0.0, 0.0_f64);
+    /// Returns what a job is billed.
+    pub fn of(&self, amounts: &BilledAmounts<'_>, rule: BillingSum) -> f64 {
+        let (mut sum, mut most, mut devices, mut beside) = (0.0, 0.0_f64, 0.0, 0.0_f64);
         for (name, weight) in &self.list {
             let amount = match name.as_str() {
                 "cpu" => amounts.cpus,
@@ -65,10 +88,20 @@ impl BillingWeights {
                 "mem" => amounts.memory,
                 name => amounts.devices_of(name),
             };
-            most = most.max(amount * weight);
-            sum += amount * weight;
+            let bill = amount * weight;
+            most = most.max(bill);
+            sum += bill;
+            if name.starts_with("gres/") {
+                devices += bill;
+            } else {
+                beside = beside.max(bill);
+            }
         }
-        if largest { most } else { sum }
+        match rule {
+            BillingSum::All => sum,
+            BillingSum::Largest => most,
+            BillingSum::LargestAndDevices => beside + devices,
+        }
     }
 }
 
@@ -95,9 +128,11 @@ mod tests {
         let weights = BillingWeights::read("CPU=1.0,Mem=.25G,GRES/gpu=2.0").expect("weights");
         let devices = [("gpu", "a", 1.0), ("gpu", "b", 3.0), ("nvme", "", 9.0)];
         let amounts = BilledAmounts { cpus: 8.0, nodes: 1.0, memory: 65_536.0, devices: &devices };
-        assert_eq!((weights.of(&amounts, false), weights.of(&amounts, true)), (32.0, 16.0));
+        assert_eq!((weights.of(&amounts, BillingSum::All), weights.of(&amounts, BillingSum::Largest)), (32.0, 16.0));
+        // Memory is the most expensive beside the devices: 16 + 4 × 2.
+        assert_eq!(weights.of(&amounts, BillingSum::LargestAndDevices), 24.0);
         let typed = BillingWeights::read("gres/gpu:b=5,node=2,license/x=1").expect("weights");
-        assert_eq!(typed.of(&amounts, false), 17.0);
+        assert_eq!(typed.of(&amounts, BillingSum::All), 17.0);
         assert_eq!(typed.left_out().collect::<Vec<_>>(), ["license/x"]);
     }
 

@@ -37,7 +37,7 @@ mod settings;
 mod units;
 mod windows;
 
-pub use billing::{BilledAmounts, BillingWeights};
+pub use billing::{BilledAmounts, BillingSum, BillingWeights};
 pub use error::{ConfError, ConfPlace};
 pub use hostlist::{compress as compress_hostlist, expand as expand_hostlist};
 pub use knobs::{Basis, KNOBS, Knob, KnobTrouble, SchedParams};

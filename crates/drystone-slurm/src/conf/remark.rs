@@ -102,7 +102,6 @@ const WORDS_LEFT_OUT: &[(&str, &str, &str)] = &[
     ("PriorityFlags", "ACCRUE_ALWAYS", "a job has no age before it could start"),
     ("PriorityFlags", "CALCULATE_RUNNING", "running jobs keep the priority with which they started"),
     ("PriorityFlags", "DEPTH_OBLIVIOUS", "fair shares are those of NO_FAIR_TREE"),
-    ("PriorityFlags", "MAX_TRES_GRES", "jobs are billed as without it"),
     ("PreemptMode", "CHECKPOINT", "jobs are cancelled, as those without a checkpoint were"),
     ("PreemptMode", "GANG", "jobs do not take turns on the same processors"),
     ("PreemptMode", "SUSPEND", "jobs that others would suspend run on, and the others wait"),

@@ -11,7 +11,7 @@ use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, 
 use crate::conf::{PreemptMode, SchedParams};
 use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A backfill pass. It can stop between two jobs and go on, which is what a yield is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -51,6 +51,12 @@ pub struct BackfillPass {
     pub(super) bounds: DemandBounds,
     /// True if the verdict on each job is asked for.
     full: bool,
+    /// Arrays of which tasks in several partitions have started, with the partition.
+    begun_arrays: Vec<(u32, u16)>,
+    /// Tasks that it has looked at of arrays in several partitions, in each partition.
+    array_looks: Vec<(u32, u16, i64)>,
+    /// Jobs in several partitions that have a plan.
+    planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
     loose: bool,
 }
@@ -190,6 +196,9 @@ impl BackfillPass {
         if self.tried >= desk.params.bf_max_job_test {
             self.over = self.over.or(Some(Over::Depth));
         }
+        if job.several && (desk.cluster.get(job.id).is_some() || self.is_of_begun_array(job)) {
+            return JobVerdict::Waits;
+        }
         let verdict = match self.over {
             Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter())),
             None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
@@ -209,6 +218,9 @@ impl BackfillPass {
             JobResult::Paused => return JobVerdict::Paused,
             JobResult::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
+                if job.several && job.array != NONE {
+                    self.begun_arrays.push((job.array, job.part));
+                }
                 self.keep_whole(desk, job, now, &alloc);
                 self.refused = None;
                 self.changed = true;
@@ -223,6 +235,12 @@ impl BackfillPass {
         };
         watch.verdict(PassKind::Backfill, now, job.id, verdict);
         outcome
+    }
+
+    /// Returns whether the pass has started a task of the job's array in another partition: Slurm
+    /// takes the task for the whole array then, and looks at the rest in no further partition.
+    fn is_of_begun_array(&self, job: &Pending) -> bool {
+        job.array != NONE && self.begun_arrays.iter().any(|&(array, part)| array == job.array && part != job.part)
     }
 
     /// A job takes its time of the pass, but is not planned: none behind it, nor itself, can start.
@@ -323,11 +341,26 @@ impl BackfillPass {
         None
     }
 
-    /// Returns whether the job's array has as many plans as an array may have.
-    fn array_is_done(&self, job: &Pending, params: &SchedParams) -> bool {
-        job.array != NONE
-            && self.array_plans.0 == job.array
-            && self.array_plans.1 >= params.bf_max_job_array_resv.max(1)
+    /// Returns whether the job's array has as many plans as an array may have. Where it waits in
+    /// several partitions, it has one more in each after the first once it has as many as tasks.
+    fn array_is_done(&mut self, job: &Pending, params: &SchedParams) -> bool {
+        if job.array == NONE {
+            return false;
+        }
+        let plans = if self.array_plans.0 == job.array { self.array_plans.1 } else { 0 };
+        if job.several {
+            let of = self.array_looks.iter().position(|&(array, part, _)| (array, part) == (job.array, job.part));
+            let tasks =
+                self.array_looks.iter().find(|&&(array, ..)| array == job.array).map(|&(_, part, tasks)| (part, tasks));
+            match of {
+                Some(at) => self.array_looks[at].2 += 1,
+                None => self.array_looks.push((job.array, job.part, 1)),
+            }
+            if of.is_some() && tasks.is_some_and(|(first, tasks)| first != job.part && plans >= tasks) {
+                return true;
+            }
+        }
+        plans >= params.bf_max_job_array_resv.max(1)
     }
 
     /// Counts the job with those of its user, partition and account. Returns the limit that skips
@@ -375,6 +408,7 @@ impl BackfillPass {
         let plans = *self.plans_of_part.get(&job.part).unwrap_or(&0);
         young
             || job.priority < params.bf_min_prio_reserve
+            || (job.several && params.bf_one_resv_per_job != 0 && self.planned.contains(&job.id))
             || (params.bf_job_part_count_reserve > 0 && plans >= params.bf_job_part_count_reserve)
     }
 
@@ -469,7 +503,10 @@ impl BackfillPass {
             if let Some(known) = cluster.machine.resources.demand(job.demand) {
                 free.intersect(&known.suitable);
             }
-            let counts = short.is_none() && (free.count() as u64) >= u64::from(need);
+            let named = cluster.named_nodes(job);
+            let counts = short.is_none()
+                && (free.count() as u64) >= u64::from(need)
+                && named.iter().all(|&node| free.contains(node as usize));
             let fails =
                 !counts || (skips && scratch.most_on(cluster, free, next.unwrap_or(i64::MAX)) < u64::from(job.cpus));
             if std::mem::take(&mut opening) {
@@ -662,6 +699,9 @@ impl BackfillPass {
         // more of it.
         for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
             self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
+        }
+        if job.several {
+            self.planned.insert(job.id);
         }
         let plans = self.plans_of_part.entry(job.part).or_default();
         *plans += 1;

@@ -135,7 +135,7 @@ impl ModelCluster {
         }
         let busy = if self.preempting.is_on() {
             false
-        } else if job.exclusive {
+        } else if job.exclusive || self.machine.linear {
             !usable.is_subset(self.idle.usable(true))
         } else {
             self.running().any(|running| running.job.exclusive && running.alloc.nodes.meets(usable))
@@ -213,6 +213,11 @@ impl ModelCluster {
     /// The licences that a job asks for.
     pub(super) fn licences_of(&self, job: &Pending) -> &[(u16, u32)] {
         self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.licences)
+    }
+
+    /// The nodes that a job asks for by name.
+    pub(super) fn named_nodes(&self, job: &Pending) -> &[u32] {
+        self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.named.0)
     }
 
     fn use_licences(&mut self, job: &Pending, more: bool) {

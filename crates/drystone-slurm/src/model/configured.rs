@@ -2,7 +2,7 @@
 
 use super::{ModelCluster, ModelMachine, ModelPartition, NONE, NodeSet, Preempting, QosPreempt, Resources, UseLedger};
 use crate::accounts::Accounts;
-use crate::conf::{PreemptWords, SelectUnit, Sharing, SlurmConf};
+use crate::conf::{BillingSum, PreemptWords, SelectUnit, Sharing, SlurmConf};
 
 impl ModelMachine {
     /// The machine and the partitions of a configuration. Nodes that are out of service belong to
@@ -31,11 +31,21 @@ impl ModelMachine {
         let shared = matches!(conf.select, SelectUnit::Core | SelectUnit::Socket);
         let threads: Vec<u32> = conf.nodes.iter().map(|n| if shared { n.cpus_per_core() } else { 1 }).collect();
         let least = threads.iter().copied().min().unwrap_or(1);
+        let linear = conf.select == SelectUnit::Linear;
+        let parted = |pair: &[crate::conf::ConfNode]| pair[0].place != pair[1].place;
+        let mut line = 0;
+        let mut lines = vec![0; usize::from(linear && nodes > 0)];
+        for pair in conf.nodes.windows(2).filter(|_| linear) {
+            line += u32::from(parted(pair));
+            lines.push(line);
+        }
         ModelMachine {
             cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
             threads: least,
             mixed_threads: if threads.iter().all(|&own| own == least) { Vec::new() } else { threads },
-            bills_largest: conf.priority.has("MAX_TRES"),
+            bills: BillingSum::of(&conf.priority),
+            linear,
+            lines,
             parts: conf.partitions.iter().map(part).collect(),
             default_part: default as u16,
             resources: Resources::from_conf(conf),

@@ -20,7 +20,7 @@ struct Offer {
 }
 
 /// A node that was chosen, with processors and GPUs.
-type TakenNode = (usize, i64, i64);
+pub(super) type TakenNode = (usize, i64, i64);
 
 /// The question where a job goes.
 pub(super) struct NodeFit<'a> {
@@ -253,11 +253,12 @@ impl<'a> NodeFit<'a> {
         let most = offers.iter().map(|offer| offer.size).max().unwrap_or(0);
         let mut left = offers.to_vec();
         loop {
-            let least = left.iter().map(|offer| offer.size).min().filter(|&least| least < most)?;
+            let others = left.iter().filter(|offer| !self.is_named(offer));
+            let least = others.map(|offer| offer.size).min().filter(|&least| least < most)?;
             if left.len() <= self.job.min_nodes as usize {
                 return None;
             }
-            left.retain(|offer| offer.size > least);
+            left.retain(|offer| offer.size > least || self.is_named(offer));
             // Without further nodes it can be no better.
             if !self.could_suffice(&left) {
                 return None;
@@ -287,29 +288,30 @@ impl<'a> NodeFit<'a> {
     fn evaluate(&self, offers: &[Offer]) -> Option<Vec<TakenNode>> {
         let mut need = Wanting::new(self);
         let mut taken: Vec<TakenNode> = Vec::new();
-        let mut offers = offers;
-        let others: Vec<Offer>;
         if !self.demand.named.0.is_empty() {
-            let named = |offer: &&Offer| self.demand.named.0.contains(&(offer.node as u32));
-            let required: Vec<Offer> = offers.iter().filter(named).copied().collect();
-            if required.len() < self.demand.named.0.len() {
-                return None;
-            }
-            for offer in &required {
+            for offer in offers.iter().filter(|offer| self.is_named(offer)) {
                 self.take(offer, &mut need, &mut taken);
             }
-            others = offers.iter().filter(|offer| !named(offer)).copied().collect();
-            offers = &others;
+            if taken.len() < self.demand.named.0.len() {
+                return None;
+            }
         }
         if self.machine.parts[usize::from(self.job.part)].least_loaded {
-            self.take_least_loaded(offers, &mut need, &mut taken);
+            let others: Vec<Offer> = offers.iter().filter(|offer| !self.is_named(offer)).copied().collect();
+            self.take_least_loaded(&others, &mut need, &mut taken);
             return need.is_enough().then_some(taken);
         }
-        let mut sets = sets(offers);
+        let mut sets = self.sets(offers);
         while !need.is_met() && need.most > 0 && !sets.is_empty() {
             let best = best(&sets, &need);
-            let set = sets.remove(best);
-            self.take_from(&offers[set.first..=set.last], &mut need, &mut taken);
+            let OfferSet { first, last, named, .. } = sets.remove(best);
+            match named {
+                Some(named) => {
+                    let others = (named..=last).chain((first..named).rev()).map(|at| &offers[at]);
+                    self.take_each(others.filter(|offer| !self.is_named(offer)), &mut need, &mut taken);
+                }
+                None => self.take_from(&offers[first..=last], &mut need, &mut taken),
+            }
         }
         need.is_enough().then_some(taken)
     }
@@ -330,6 +332,38 @@ impl<'a> NodeFit<'a> {
         }
     }
 
+    /// Returns whether the job asks for this node by name.
+    fn is_named(&self, offer: &Offer) -> bool {
+        self.demand.named.0.contains(&(offer.node as u32))
+    }
+
+    /// Returns the sets of consecutive nodes of one weight. Named nodes are taken already, but part
+    /// no set.
+    fn sets(&self, offers: &[Offer]) -> Vec<OfferSet> {
+        let mut sets: Vec<OfferSet> = Vec::new();
+        for (at, offer) in offers.iter().enumerate() {
+            let follows = |set: &OfferSet| {
+                set.last + 1 == at && offers[set.last].node + 1 == offer.node && set.weight == offer.weight
+            };
+            if !sets.last().is_some_and(follows) {
+                let weight = offer.weight;
+                sets.push(OfferSet { first: at, last: at, weight, nodes: 0, cpus: 0, gpus: 0, named: None });
+            }
+            if let Some(set) = sets.last_mut() {
+                set.last = at;
+                if self.is_named(offer) {
+                    set.named = set.named.or(Some(at));
+                } else {
+                    set.nodes += 1;
+                    set.cpus += offer.cpus;
+                    set.gpus += offer.gpus;
+                }
+            }
+        }
+        sets.retain(|set| set.nodes > 0);
+        sets
+    }
+
     fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         if need.nodes <= 1 {
             let fits = |offer: &&Offer| offer.cpus >= need.cpus && offer.gpus >= need.gpus;
@@ -338,6 +372,10 @@ impl<'a> NodeFit<'a> {
                 return;
             }
         }
+        self.take_each(offers.iter(), need, taken);
+    }
+
+    fn take_each<'o>(&self, offers: impl Iterator<Item = &'o Offer>, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
         for offer in offers {
             if need.is_met() || need.most <= 0 {
                 return;
@@ -373,7 +411,7 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns the allocation on the chosen nodes.
-    fn alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
+    pub(super) fn alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
         taken.sort_unstable();
         let nodes = NodeSet::of(self.machine.nodes(), taken.iter().map(|&(node, ..)| node));
         let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(|taken| self.cpus_of(taken)).collect() };
@@ -482,50 +520,33 @@ struct OfferSet {
     first: usize,
     last: usize,
     weight: u64,
-    /// Sum of their offers.
+    /// Sum of what those offer that the job does not name.
+    nodes: i64,
     cpus: i64,
     gpus: i64,
+    /// The place of the first offer of a node that it names.
+    named: Option<usize>,
 }
 
-fn sets(offers: &[Offer]) -> Vec<OfferSet> {
-    let mut sets: Vec<OfferSet> = Vec::new();
-    for (at, offer) in offers.iter().enumerate() {
-        match sets.last_mut() {
-            Some(set)
-                if set.last + 1 == at && offers[set.last].node + 1 == offer.node && set.weight == offer.weight =>
-            {
-                set.last = at;
-                set.cpus += offer.cpus;
-                set.gpus += offer.gpus;
-            }
-            _ => {
-                let &Offer { weight, cpus, gpus, .. } = offer;
-                sets.push(OfferSet { first: at, last: at, weight, cpus, gpus });
-            }
-        }
-    }
-    sets
-}
-
-/// The place of the best set: of the lowest weight the tightest that suffices, else the largest.
+/// The place of the best set: of the lowest weight one with named nodes, then the tightest that
+/// suffices, else the largest.
 fn best(sets: &[OfferSet], need: &Wanting) -> usize {
-    let mut best: Option<(usize, u64, bool, i64)> = None;
+    let mut best: Option<(usize, &OfferSet, bool)> = None;
     for (index, set) in sets.iter().enumerate() {
-        let &OfferSet { first, last, weight, cpus, gpus } = set;
-        let enough_nodes = (last - first + 1) as i64 >= need.nodes - need.spare;
-        let suffices = cpus >= need.cpus && enough_nodes && gpus >= need.gpus;
-        let better = best.is_none_or(|(_, lowest, sufficient, most)| {
-            weight < lowest
-                || (weight == lowest
-                    && match (suffices, sufficient) {
-                        (true, false) => true,
-                        (true, true) => cpus < most,
-                        // Also where the best so far suffices: Slurm does not look at that.
-                        (false, _) => cpus > most,
-                    })
+        let suffices = set.cpus >= need.cpus && set.nodes >= need.nodes - need.spare && set.gpus >= need.gpus;
+        let better = best.is_none_or(|(_, other, sufficient)| {
+            set.weight < other.weight
+                || (set.weight == other.weight
+                    && ((other.named.is_none() && set.named.is_some())
+                        || match (suffices, sufficient) {
+                            (true, false) => true,
+                            (true, true) => set.cpus < other.cpus,
+                            // Also where the best so far suffices: Slurm does not look at that.
+                            (false, _) => set.cpus > other.cpus,
+                        }))
         });
         if better {
-            best = Some((index, weight, suffices, cpus));
+            best = Some((index, set, suffices));
         }
     }
     best.map_or(0, |(index, ..)| index)

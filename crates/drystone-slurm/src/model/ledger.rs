@@ -246,10 +246,14 @@ impl UseLedger {
         self.exceeds(job, wanted, machine)
     }
 
-    /// As [`UseLedger::after`], for a start that is only planned: what was asked for counts.
+    /// As [`UseLedger::after`], for a start that is only planned: the request counts, and all
+    /// processors of whole nodes.
     pub fn after_plan(&self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) -> Option<&'static str> {
         let nodes = self.counts_nodes.then_some(&alloc.nodes);
-        let all = asked(job, alloc.nodes.count() as u64, machine);
+        let mut all = asked(job, alloc.nodes.count() as u64, machine);
+        if job.whole {
+            all = TresAmounts { gpu: all.gpu, ..had(job.part, alloc, machine) };
+        }
         self.exceeds(job, WantedUse { all, fewest_gpus: all.gpu, nodes }, machine)
     }
 
@@ -421,7 +425,8 @@ fn had(part: u16, alloc: &Alloc, machine: &ModelMachine) -> TresAmounts {
 
 /// The least that a job asks for, on so many nodes.
 fn asked(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmounts {
-    let cpu = u64::from(job.cpus);
+    // Slurm has tried a job of whole nodes before, and knows how many processors it would have.
+    let cpu = u64::from(if job.whole { machine.whole_cpus(job) } else { job.cpus });
     let mut all = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
     if let Some(known) = machine.resources.demand(job.demand) {
         (all.gpu, all.mem) = gpus_and_memory(&known.demand, cpu, nodes);
@@ -467,7 +472,7 @@ fn billed_for(job: &Pending, nodes: u64, machine: &ModelMachine, weights: &Billi
     }
     let amounts =
         BilledAmounts { cpus: f64::from(job.cpus), nodes: nodes as f64, memory: memory as f64, devices: &devices };
-    weights.of(&amounts, machine.bills_largest)
+    weights.of(&amounts, machine.bills)
 }
 
 impl ModelMachine {
@@ -484,7 +489,7 @@ impl ModelMachine {
         };
         let devices: Vec<(&str, &str, f64)> = more.map_or(&[][..], |more| &more.gres).iter().map(of).collect();
         let nodes = alloc.nodes.count() as f64;
-        weights.of(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills_largest)
+        weights.of(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills)
     }
 
     /// Returns the amount of a resource, such as `mem` or `gres/gpu`, that a job asks for.

@@ -1,7 +1,7 @@
 //! Nodes, partitions and what jobs ask of them.
 
 use super::{AllocMore, NodeSet, Resources};
-use crate::conf::{BillingWeights, PreemptMode};
+use crate::conf::{BillingSum, BillingWeights, PreemptMode};
 use serde::{Deserialize, Serialize};
 
 /// A partition as the schedulers see it.
@@ -75,8 +75,12 @@ pub struct ModelMachine {
     pub threads: u32,
     /// These of each node where nodes differ; else empty.
     pub mixed_threads: Vec<u32>,
-    /// True if a job is billed for the most expensive of its resources, not their sum (`MAX_TRES`).
-    pub bills_largest: bool,
+    /// Rule by which the bills of a job's resources make its own.
+    pub bills: BillingSum,
+    /// True if jobs get whole nodes as `select/linear` gives them out.
+    pub linear: bool,
+    /// The number of the `NodeName` line of each node, where that matters; else empty.
+    pub lines: Vec<u32>,
     pub parts: Vec<ModelPartition>,
     /// The partition of jobs that name none.
     pub default_part: u16,
@@ -92,7 +96,9 @@ impl ModelMachine {
             cpus: vec![cpus; nodes],
             threads: 1,
             mixed_threads: Vec::new(),
-            bills_largest: false,
+            bills: BillingSum::All,
+            linear: false,
+            lines: Vec::new(),
             parts: vec![part],
             default_part: 0,
             resources: Resources::default(),
@@ -108,6 +114,14 @@ impl ModelMachine {
     #[inline]
     pub fn threads_on(&self, node: usize) -> u32 {
         self.mixed_threads.get(node).copied().unwrap_or(self.threads).max(1)
+    }
+
+    /// Returns the processors that a job of whole nodes would have, on nodes like the first of its
+    /// partition.
+    pub(crate) fn whole_cpus(&self, job: &Pending) -> u32 {
+        let first = self.parts[usize::from(job.part)].nodes.iter().next();
+        let each = first.map_or(1, |node| self.cpus[node].max(1));
+        job.min_nodes.max(job.cpus.div_ceil(each)).saturating_mul(each).max(job.cpus)
     }
 
     /// Processors in all.
@@ -169,6 +183,8 @@ pub struct Pending {
     /// True once its priority has been calculated while it waited: a job of whole nodes then counts
     /// all of their processors.
     pub weighed: bool,
+    /// True if it waits in several partitions: the queue has an entry for each.
+    pub several: bool,
 }
 
 impl Pending {
@@ -199,6 +215,7 @@ impl Pending {
             reservation: NONE,
             uncapped: false,
             weighed: false,
+            several: false,
         }
     }
 

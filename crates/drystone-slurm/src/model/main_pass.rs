@@ -47,6 +47,9 @@ pub fn main_pass(
             leave(&queue[index..], now, "sched_max_job_start", watch);
             break;
         }
+        if job.several && cluster.get(job.id).is_some() {
+            continue;
+        }
         watch.about(cluster, job);
         if pass.skips_task(cluster, job) {
             watch.verdict(PassKind::Main, now, job.id, PassVerdict::Array);
@@ -138,11 +141,55 @@ impl MainPass {
             self.fail(part, None);
             return PassVerdict::Blocked;
         }
+        self.usable.assign(&cluster.machine.parts[part].nodes);
+        self.usable.subtract(&self.blocked);
+        if cluster.named_nodes(job).iter().any(|&node| !self.usable.contains(node as usize)) {
+            // Slurm knows that nodes which it names are not there, and goes on with the next job.
+            return PassVerdict::Unavailable;
+        }
+        let least = if job.own_nodes > 0 { job.own_nodes } else { job.min_nodes };
+        if !cluster.idle.is_single() && self.usable.count() < least as usize && !self.is_held_by_limit(cluster, job) {
+            // So many nodes are not even there: none of the rest goes to others.
+            let nodes = cluster.machine.parts[part].nodes.clone();
+            self.fail(part, Some(&nodes));
+            return PassVerdict::Unavailable;
+        }
         if !cluster.has_licences(job, now) {
             return PassVerdict::Licences;
         }
-        self.usable.assign(&cluster.machine.parts[part].nodes);
-        self.usable.subtract(&self.blocked);
+        let verdict = self.try_nodes(cluster, index, job, now, params);
+        if !matches!(verdict, PassVerdict::Started(_)) && self.names_all(cluster, job) {
+            // None but it starts on the nodes that it names.
+            let named = cluster.named_nodes(job).iter().map(|&node| node as usize);
+            self.blocked.unite(&NodeSet::of(cluster.machine.nodes(), named));
+        }
+        verdict
+    }
+
+    /// Returns whether the job names as many nodes as it needs: it then keeps these from others,
+    /// and blocks no partition.
+    fn names_all(&self, cluster: &ModelCluster, job: &Pending) -> bool {
+        let named = cluster.named_nodes(job);
+        !named.is_empty() && named.len() >= job.min_nodes as usize
+    }
+
+    /// Returns whether a limit that Slurm knows keeps the job from a try.
+    fn is_held_by_limit(&self, cluster: &ModelCluster, job: &Pending) -> bool {
+        let held = |ledger: &UseLedger| ledger.before(job, &cluster.machine).is_some();
+        cluster.is_limited(job.id) && cluster.ledger.as_ref().is_some_and(held)
+    }
+
+    /// Tries to start the job on the usable nodes.
+    fn try_nodes(
+        &mut self,
+        cluster: &mut ModelCluster,
+        index: usize,
+        job: &Pending,
+        now: i64,
+        params: &SchedParams,
+    ) -> PassVerdict {
+        let part = usize::from(job.part);
+        let own = job.reservation != NONE;
         match cluster.access(job, now, job.limit) {
             Access::Free => {}
             Access::Nodes(left, _) => self.usable.intersect(&left),
@@ -197,7 +244,7 @@ impl MainPass {
             return PassVerdict::Unavailable;
         }
         let young = now - job.submit < params.bf_min_age_reserve;
-        if !young && job.priority >= params.bf_min_prio_reserve {
+        if !young && !self.names_all(cluster, job) && job.priority >= params.bf_min_prio_reserve {
             let nodes = cluster.machine.parts[part].nodes.clone();
             self.fail(part, Some(&nodes));
         }
@@ -214,6 +261,9 @@ impl MainPass {
     ) -> PassVerdict {
         if params.assoc_limit_stop != 0 {
             cluster.note_limit(job.id, true);
+            if self.names_all(cluster, job) {
+                return PassVerdict::Limit(reason);
+            }
             let part = usize::from(job.part);
             let nodes = cluster.machine.parts[part].nodes.clone();
             self.fail(part, Some(&nodes));
@@ -223,8 +273,9 @@ impl MainPass {
 
     /// No other job of the partition starts, nor any on the nodes.
     fn fail(&mut self, part: usize, nodes: Option<&NodeSet>) {
-        self.failed[part] = true;
-        self.left -= 1;
+        if !std::mem::replace(&mut self.failed[part], true) {
+            self.left -= 1;
+        }
         if let Some(nodes) = nodes {
             self.blocked.unite(nodes);
         }

@@ -13,6 +13,7 @@ mod furnished;
 mod idle;
 mod idle_steps;
 mod ledger;
+mod linear;
 mod machine;
 mod main_pass;
 mod narrowed;

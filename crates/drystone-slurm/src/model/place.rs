@@ -2,12 +2,16 @@
 //! weight.
 
 use super::fit::NodeFit;
+use super::linear::WeightUse;
 use super::resources::JobDemand;
 use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 
 impl IdleNodes {
     /// Returns the place of a job on the allowed nodes, if it fits.
     pub fn place(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
+        if machine.linear {
+            return self.place_whole(job, allowed, machine, WeightUse::Start);
+        }
         let least_loaded = machine.parts[usize::from(job.part)].least_loaded && !self.single;
         let alone = job.demand == 0 && machine.resources.is_plain() && !least_loaded;
         if !alone

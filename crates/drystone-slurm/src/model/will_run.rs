@@ -4,6 +4,7 @@
 //! counts.
 
 use super::idle_steps::IdleSteps;
+use super::linear::WeightUse;
 use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
 
 /// Seconds of the first group of ends that are taken together.
@@ -110,7 +111,7 @@ pub(super) fn will_run(
         if search.enough() {
             return Some(Soonest { at: now, alloc: None });
         }
-    } else if let Some(alloc) = cluster.idle.place(job, allowed, &cluster.machine) {
+    } else if let Some(alloc) = plan_on(&cluster.idle, cluster, job, allowed) {
         return Some(Soonest { at: now, alloc: Some(alloc) });
     }
     let victims = cluster.preempting.candidates(cluster, job, now);
@@ -127,6 +128,14 @@ pub(super) fn will_run(
         return None;
     }
     search.ends(now, &victims, if let Reach::Until(until) = reach { until.max(now) } else { i64::MAX })
+}
+
+/// Returns the place that a plan would take on idle nodes.
+fn plan_on(idle: &IdleNodes, cluster: &ModelCluster, job: &Pending, allowed: &NodeSet) -> Option<Alloc> {
+    if cluster.machine.linear {
+        return idle.place_whole(job, allowed, &cluster.machine, WeightUse::Plan);
+    }
+    idle.place(job, allowed, &cluster.machine)
 }
 
 struct WillRunSearch<'a> {
@@ -235,7 +244,7 @@ impl<'a> WillRunSearch<'a> {
         if self.cluster.tells_cores() {
             self.cluster.recount(idle, &self.scratch.released);
         }
-        idle.place(self.job, self.allowed, &self.cluster.machine)
+        plan_on(idle, self.cluster, self.job, self.allowed)
     }
 
     /// Lets running jobs end, group by group, until one ends after `until`.
@@ -248,6 +257,9 @@ impl<'a> WillRunSearch<'a> {
             staying = all.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
             &staying
         };
+        if self.cluster.machine.linear {
+            return self.ends_one_by_one(order, now, until);
+        }
         let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
         while order.get(next).is_some_and(|&(end, ..)| end <= until) {
             let group = self.group(order, &mut next, &mut mark, window);
@@ -262,6 +274,18 @@ impl<'a> WillRunSearch<'a> {
             }
             if let Some(alloc) = self.fits() {
                 return Some(Soonest { at: self.when(last, now), alloc });
+            }
+        }
+        None
+    }
+
+    /// Lets running jobs end one after the other, as select/linear does.
+    fn ends_one_by_one(&mut self, order: &[(i64, u64, u32)], now: i64, until: i64) -> Option<Soonest> {
+        for &(end, _, slot) in order.iter().take_while(|&&(end, ..)| end <= until) {
+            if self.release(slot)
+                && let Some(alloc) = self.fits()
+            {
+                return Some(Soonest { at: if end <= now { now + 1 } else { end }, alloc });
             }
         }
         None

@@ -232,12 +232,7 @@ impl JobPriorities {
 
 /// Returns the processors that count in the size of a job.
 fn cpus_in_size(job: &Pending, machine: &ModelMachine) -> u32 {
-    let first = machine.parts[usize::from(job.part)].nodes.iter().next();
-    let each = first.map_or(1, |node| machine.cpus[node].max(1));
-    if !job.whole || !job.weighed {
-        return job.cpus;
-    }
-    job.min_nodes.max(job.cpus.div_ceil(each)).saturating_mul(each).max(job.cpus)
+    if job.whole && job.weighed { machine.whole_cpus(job) } else { job.cpus }
 }
 
 #[cfg(test)]

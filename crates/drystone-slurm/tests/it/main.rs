@@ -2,6 +2,7 @@
 
 mod conf;
 mod heard;
+mod named_nodes;
 mod news;
 mod policy;
 mod recorded;

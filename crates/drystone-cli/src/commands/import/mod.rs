@@ -97,11 +97,11 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     for warning in &site.manifest.warnings {
         message::warning(warning);
     }
-    if site.slurm_conf().is_some() {
+    if let Some(known) = site.slurm_conf() {
         let is_one = |path: &&std::path::PathBuf| {
             SlurmConf::read(path).is_ok_and(|conf| !conf.nodes.is_empty() && !conf.partitions.is_empty())
         };
-        args.machine.iter().filter(is_one).for_each(|path| crate::site::remarks_of(path));
+        args.machine.iter().filter(is_one).for_each(|path| crate::site::remarks_at_import(path, known));
     }
     if let Some(key) = &args.anonymise {
         anonymise(&mut site, key, args)?;

@@ -54,6 +54,8 @@ struct CertifiedRecording {
     free: Option<FreeRun>,
     priorities: Option<PriorityAgreement>,
     differences: Vec<Difference>,
+    /// Commands of the recorder that are not followed.
+    unread: Vec<String>,
 }
 
 /// The folder of recordings among these, and their names; `None` where there is none.
@@ -126,13 +128,17 @@ fn hold(dir: &Path, name: &str, runs: bool, told: &(dyn Fn(u64) + Sync)) -> Resu
     let free = (runs && golden.runs_freely()).then(|| free_run(&golden, PHASES));
     told(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
-    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden), differences })
+    let unread = golden.unread_commands().into_iter().map(String::from).collect();
+    Ok(CertifiedRecording { scenario, log, agreement, free, priorities: priorities(&golden), differences, unread })
 }
 
 /// Prints the first difference of each pass in which the model and a recording part.
 ///
 /// The rest of a pass follows from its first difference.
 fn tell_differences(recording: &CertifiedRecording) {
+    for command in &recording.unread {
+        message::warning(&format!("{}: `{command}` is not followed: passes after it may differ", recording.log.id));
+    }
     let mut last = None;
     let firsts = recording.differences.iter().filter(|own| last.replace(own.at) != Some(own.at));
     let firsts: Vec<&Difference> = firsts.collect();

@@ -21,7 +21,7 @@ use drystone::engine::{Notes, Observer, Segments};
 use drystone::experiment::Experiment;
 use drystone::metrics::{BATCH, HeelAndToe, JobRow, SearchEffort, SizeReport};
 use drystone::model::Span;
-use drystone::policy::Priorities;
+use drystone::policy::{PolicySpec, Priorities};
 use drystone_report::{PoolResult, Timing, Watcher};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let files = RunFiles::open(args)?;
     let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
     if input.site.is_some() {
-        let asked = input::in_study(&args.policy, common.log.study)?;
+        let asked = input::in_study(&asked_policy(args)?, common.log.study)?;
         input.site.iter_mut().for_each(|site| site.localise([&asked]));
     }
     let wanted = WantedData {
@@ -53,6 +53,11 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
         return Ok(FINDING);
     }
     Ok(DONE)
+}
+
+/// The policy to run: as asked for, else a site's own Slurm.
+pub(crate) fn asked_policy(args: &RunArgs) -> Result<PolicySpec, CommandFailure> {
+    input::policy_or_own(args.policy.as_ref(), args.common.source.path())
 }
 
 impl RunOutcome {
@@ -121,7 +126,7 @@ pub(crate) fn ran(
 ) -> Result<Option<RunOutcome>, CommandFailure> {
     let common = &args.common;
     let mut experiment = input.experiment(common);
-    let spec = input.policy(&input::in_study(&args.policy, common.log.study)?)?;
+    let spec = input.policy(&input::in_study(&asked_policy(args)?, common.log.study)?)?;
     input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
     let PolicyFiles { priorities, platform, outages } =
