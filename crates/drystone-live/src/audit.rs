@@ -41,8 +41,8 @@ pub fn differences_from<'a>(
             }
         }
     }
-    let gone = tracker.jobs().filter(|job| !listed.contains(&job.key));
-    wrong.extend(gone.map(|job| format!("{} is not there any more", job.key)));
+    let missing = tracker.jobs().filter(|job| !listed.contains(&job.key));
+    wrong.extend(missing.map(|job| format!("{} is not there any more", job.key)));
     unclear |= is_crowded(jobs, nodes.clone()) || nodes.clone().any(|node| node.state != NodeState::Up);
     let idle: u32 = nodes
         .filter(|node| tracker.layout().range(&node.name).is_some())

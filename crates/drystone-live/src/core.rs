@@ -256,8 +256,8 @@ impl Core {
     /// be given back then.
     pub fn take(&mut self, input: &CoreInput) -> Result<CoreOutput, CoreError> {
         match input {
-            CoreInput::Facts { stamp, delta, told, .. } => {
-                let turn = self.tracker.observe(*stamp, delta, told);
+            CoreInput::Facts { stamp, delta, told: messages, .. } => {
+                let turn = self.tracker.observe(*stamp, delta, messages);
                 let output = self.turn(*stamp, turn)?;
                 self.last.clone_from(&output);
                 Ok(output)
@@ -291,8 +291,8 @@ impl Core {
                 self.tracker.remember_words(users.clone(), operators.clone(), given_back.then_some(*since));
                 Ok(CoreOutput::default())
             }
-            CoreInput::Remembered { taken, stopped, pinned } => {
-                self.tracker.remember(taken.clone(), stopped.clone(), pinned.clone());
+            CoreInput::Remembered { taken: holds, stopped, pinned } => {
+                self.tracker.remember(holds.clone(), stopped.clone(), pinned.clone());
                 Ok(CoreOutput::default())
             }
         }
@@ -321,14 +321,14 @@ impl Core {
         let mut output = CoreOutput { orders, doubt, ..CoreOutput::default() };
         let due = self.session.deadline().is_some_and(|deadline| deadline <= now);
         let mut dirty = self.tracker.take_again() || due || !news.is_empty();
-        let (ends, others) = self.ends_first(news);
+        let (ends, rest) = self.ends_first(news);
         self.tell(now, ends)?;
         dirty |= self.session.expire(now);
-        let mut placed: BTreeSet<JobKey> = others.iter().filter_map(|(_, one)| one.placed()).collect();
-        let losses = others
+        let mut placed: BTreeSet<JobKey> = rest.iter().filter_map(|(_, one)| one.placed()).collect();
+        let losses = rest
             .iter()
             .find_map(|(_, one)| if let TrackerNews::Losses(losses) = one { Some(losses.clone()) } else { None });
-        self.tell(now, others)?;
+        self.tell(now, rest)?;
         if !self.tracker.is_named() && !self.session.occupied().is_empty() {
             // More runs than there is room for: the session has begun to name processors.
             placed.extend(self.tracker.name_all());
@@ -350,10 +350,10 @@ impl Core {
     fn ends_first(&self, news: Vec<NamedNews>) -> (Vec<NamedNews>, Vec<NamedNews>) {
         let ends = |(_, one): &NamedNews| if let TrackerNews::Ended { key, .. } = one { Some(*key) } else { None };
         let ended: BTreeSet<JobKey> = news.iter().filter_map(ends).collect();
-        let (mut ends, mut others): (Vec<NamedNews>, Vec<NamedNews>) =
+        let (mut ends, mut rest): (Vec<NamedNews>, Vec<NamedNews>) =
             news.into_iter().partition(|(_, one)| one.key().is_some_and(|key| ended.contains(&key)));
         ends.sort_by_key(|(id, _)| *id);
-        others.sort_by_key(|(id, one)| match id {
+        rest.sort_by_key(|(id, one)| match id {
             // What follows the news of a new job stays behind it.
             None => {
                 let job = one.key().and_then(|key| self.tracker.job(key)).and_then(|t| t.job.as_ref());
@@ -361,7 +361,7 @@ impl Core {
             }
             Some(_) => (0, 0, None),
         });
-        (ends, others)
+        (ends, rest)
     }
 
     fn tell(&mut self, now: Time, news: Vec<NamedNews>) -> Result<(), CoreError> {
@@ -491,10 +491,10 @@ impl Core {
         for _ in 0..ROUNDS {
             let actions = self.session.decide(now)?.clone();
             self.record(&actions, output);
-            let LookResult { news, orders, doubt, refused, kept } = self.tracker.decided(&actions);
+            let LookResult { news, orders, doubt, refused, kept: reservation } = self.tracker.decided(&actions);
             output.orders.extend(orders);
             output.doubt = output.doubt.take().or(doubt);
-            if let Some((job, start)) = kept {
+            if let Some((job, start)) = reservation {
                 let action = Action::Reserve { job, start, latest: Time::MAX };
                 output.decided.push(Decided { key: self.tracker.key(job), action, on: None });
             }

@@ -111,8 +111,8 @@ impl Foretell {
         for answer in answers.ok().flatten().into_iter().flatten() {
             // Futures without a start end at their horizon, which is no start.
             let at = |level: f64| {
-                let known = answer.sample.beyond() <= 1.0 - level + 1e-9;
-                known.then(|| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64)))
+                let is_known = answer.sample.beyond() <= 1.0 - level + 1e-9;
+                is_known.then(|| Time(answer.asked.0.saturating_add(answer.quantile(level) as i64)))
             };
             self.starts.insert(answer.job, ForetoldStart { early: at(0.05), likely: at(0.5), late: at(0.9) });
         }

@@ -120,16 +120,16 @@ pub fn hand_back<C: Cluster>(
     if back.given.left.is_empty() && back.standing.garbled.is_empty() {
         back.unmark()?;
     }
-    let mut given = back.given;
+    let mut summary = back.given;
     if !back.standing.garbled.is_empty() {
         let path = home.ledger();
-        given.left.push(format!("{} lines of {} are not understood", back.standing.garbled.len(), path.display()));
+        summary.left.push(format!("{} lines of {} are not understood", back.standing.garbled.len(), path.display()));
     }
-    if given.left.is_empty() {
+    if summary.left.is_empty() {
         // From now on one of these jobs is suspended by others only; what users hold stays known.
         let _ = ActionLedger::give_back(&home.ledger(), &back.standing);
     }
-    Ok(given)
+    Ok(summary)
 }
 
 /// Switches the hook off, even on a full disk.
@@ -139,7 +139,7 @@ fn switch_off(home: &Home) -> Result<(), LiveError> {
     if let Err(error) = Heartbeat::give_back(&path, &token) {
         match std::fs::remove_file(&path) {
             Ok(()) => {}
-            Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => {}
+            Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => {}
             Err(_) => return Err(LiveError::Io(path.display().to_string(), error)),
         }
     }
@@ -177,9 +177,9 @@ struct HandBack<'a, C> {
 
 impl<C: Cluster> HandBack<'_, C> {
     fn look(&mut self) -> Result<ClusterSnapshot, LiveError> {
-        let seen = self.cluster.observe(&Want::default())?;
-        self.layout.get_or_insert_with(|| NodeLayout::new(&seen.nodes));
-        Ok(seen)
+        let snapshot = self.cluster.observe(&Want::default())?;
+        self.layout.get_or_insert_with(|| NodeLayout::new(&snapshot.nodes));
+        Ok(snapshot)
     }
 
     fn patient_look(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<ClusterSnapshot, LiveError> {
@@ -202,8 +202,8 @@ impl<C: Cluster> HandBack<'_, C> {
     fn resume(&mut self, options: &HandBackOptions, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         let mut waited = Duration::ZERO;
         loop {
-            let seen = self.patient_look(sleep)?;
-            let mut stopped: Vec<&JobFact> = seen
+            let snapshot = self.patient_look(sleep)?;
+            let mut stopped: Vec<&JobFact> = snapshot
                 .jobs
                 .iter()
                 .filter(|fact| {
@@ -216,7 +216,7 @@ impl<C: Cluster> HandBack<'_, C> {
             }
             stopped.sort_by_key(|fact| fact.submit);
             let late = waited >= options.patience;
-            let (fits, crowded) = self.with_room(&seen, &stopped);
+            let (fits, crowded) = self.with_room(&snapshot, &stopped);
             self.given.resumed += self.act(&fits.iter().map(|&key| ClusterOrder::Resume(key)).collect::<Vec<_>>());
             if crowded.is_empty() && fits.is_empty() {
                 return Ok(());
@@ -237,10 +237,10 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Splits the suspended jobs into those with room in place and those without.
-    fn with_room(&self, seen: &ClusterSnapshot, stopped: &[&JobFact]) -> (Vec<JobKey>, Vec<JobKey>) {
+    fn with_room(&self, snapshot: &ClusterSnapshot, stopped: &[&JobFact]) -> (Vec<JobKey>, Vec<JobKey>) {
         let Some(layout) = &self.layout else { return (Vec::new(), Vec::new()) };
         let mut idle: BTreeMap<&str, u32> =
-            seen.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
+            snapshot.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
         let names: Vec<&str> = layout.nodes().map(|(name, _)| name).collect();
         let (mut fits, mut crowded) = (Vec::new(), Vec::new());
         for fact in stopped {
@@ -263,37 +263,37 @@ impl<C: Cluster> HandBack<'_, C> {
     fn release(&mut self, sleep: &mut dyn FnMut(Duration)) -> Result<(), LiveError> {
         let mut tried: BTreeSet<JobKey> = BTreeSet::new();
         for attempt in 1..=TRIES {
-            let seen = self.patient_look(sleep)?;
+            let snapshot = self.patient_look(sleep)?;
             let mut held: Vec<(JobKey, &JobFact)> =
-                held_jobs(&seen).filter(|(key, fact)| self.is_ours(*key, fact)).collect();
+                held_jobs(&snapshot).filter(|(key, fact)| self.is_ours(*key, fact)).collect();
             // Each gets a lower priority than those before it.
             held.sort_by_key(|(key, fact)| (fact.submit, *key));
             if attempt == TRIES {
                 // The cluster takes the priority of a released job that it cannot start.
                 let refused = held.iter().filter(|(key, fact)| !(fact.reason.sets_aside() && tried.contains(key)));
                 let ids: BTreeSet<u64> = refused.map(|(key, _)| key.id).collect();
-                let left =
+                let sentence =
                     |id: &u64| format!("job {id} is still held although it was released: `scontrol release {id}`");
-                self.given.left = ids.iter().map(left).collect();
+                self.given.left = ids.iter().map(sentence).collect();
                 held.retain(|(key, _)| ids.contains(&key.id));
             }
             let ours: Vec<JobKey> = held.into_iter().map(|(key, _)| key).collect();
-            self.list_held(&seen, &ours);
+            self.list_held(&snapshot, &ours);
             if ours.is_empty() || attempt == TRIES {
                 self.given.released = tried.iter().filter(|key| !ours.contains(key)).count();
                 return Ok(());
             }
-            self.let_go(&seen, &ours, attempt == 1);
+            self.let_go(&snapshot, &ours, attempt == 1);
             tried.extend(ours);
         }
         Ok(())
     }
 
     /// Notes the jobs of the driven partitions that stay held, and their holders.
-    fn list_held(&mut self, seen: &ClusterSnapshot, ours: &[JobKey]) {
+    fn list_held(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey]) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
         let is_driven = |fact: &JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
-        let held = held_jobs(seen).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
+        let held = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
         let facts: BTreeMap<JobKey, &JobFact> = held.collect();
         let held = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
         self.given.held = held.collect();
@@ -316,8 +316,8 @@ impl<C: Cluster> HandBack<'_, C> {
 
     /// Takes the hook's marks off: of an array at once, where all of it bears one.
     fn unmark(&mut self) -> Result<(), LiveError> {
-        let seen = self.look()?;
-        let live = seen.jobs.iter().filter(|fact| !matches!(fact.state, JobState::Ended(_)));
+        let snapshot = self.look()?;
+        let live = snapshot.jobs.iter().filter(|fact| !matches!(fact.state, JobState::Ended(_)));
         let mut marks: BTreeMap<JobName, bool> = BTreeMap::new();
         for fact in live {
             let marked = marks.entry(JobName { id: fact.id, task: None }).or_insert(true);
@@ -332,13 +332,13 @@ impl<C: Cluster> HandBack<'_, C> {
 
     /// Releases jobs, in the first attempt an array whose waiting tasks all go by its own number:
     /// one by one the cluster would make a record of each.
-    fn let_go(&mut self, seen: &ClusterSnapshot, ours: &[JobKey], by_array: bool) {
+    fn let_go(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey], by_array: bool) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
-        let kept: BTreeSet<u64> =
-            held_jobs(seen).filter(|(key, _)| !going.contains(key)).map(|(key, _)| key.id).collect();
+        let staying_ids: BTreeSet<u64> =
+            held_jobs(snapshot).filter(|(key, _)| !going.contains(key)).map(|(key, _)| key.id).collect();
         let mut orders: Vec<ClusterOrder> = Vec::new();
         for &key in ours {
-            let is_whole = by_array && key.task.is_some() && !kept.contains(&key.id);
+            let is_whole = by_array && key.task.is_some() && !staying_ids.contains(&key.id);
             let order = ClusterOrder::Release(if is_whole { JobKey { task: None, ..key } } else { key });
             if orders.last() != Some(&order) {
                 orders.push(order);
@@ -380,8 +380,8 @@ impl<C: Cluster> HandBack<'_, C> {
         if self.standing.pinned.is_empty() {
             return Ok(());
         }
-        let seen = self.look()?;
-        let pending = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending).flat_map(JobFact::keys);
+        let snapshot = self.look()?;
+        let pending = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending).flat_map(JobFact::keys);
         let orders: Vec<ClusterOrder> =
             pending.filter(|key| self.standing.pinned.contains(key)).map(ClusterOrder::Unpin).collect();
         self.given.unpinned += self.act(&orders);
@@ -390,7 +390,7 @@ impl<C: Cluster> HandBack<'_, C> {
 }
 
 /// Held jobs of a look, with their facts.
-fn held_jobs(seen: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
-    let held = seen.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
+fn held_jobs(snapshot: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
+    let held = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
     held.flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)))
 }

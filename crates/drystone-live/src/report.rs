@@ -218,12 +218,12 @@ fn compare(old: &[f64], new: &[f64]) -> PairedMeans {
 }
 
 impl From<PairedMeans> for ComparedMeans {
-    fn from(found: PairedMeans) -> ComparedMeans {
-        let [old, new] = found.intervals.map_or([None, None], |[old, new]| [Some(old), Some(new)]);
+    fn from(comparison: PairedMeans) -> ComparedMeans {
+        let [old, new] = comparison.intervals.map_or([None, None], |[old, new]| [Some(old), Some(new)]);
         ComparedMeans {
-            baseline: (found.means.0, old),
-            policy: (found.means.1, new),
-            change: (found.change, found.interval),
+            baseline: (comparison.means.0, old),
+            policy: (comparison.means.1, new),
+            change: (comparison.change, comparison.interval),
         }
     }
 }

@@ -47,9 +47,9 @@ pub fn calibrate(
         while tried < places.len() && (tried == 0 || since.elapsed() < budget) {
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (tried as f64 * 0.618_033_988_749_895).fract() * places.len() as f64;
-            let found = trial(plan, places[place as usize], budget.saturating_sub(since.elapsed()), cancel).ok()?;
-            took += found.seconds;
-            stopped += usize::from(found.stopped);
+            let result = trial(plan, places[place as usize], budget.saturating_sub(since.elapsed()), cancel).ok()?;
+            took += result.seconds;
+            stopped += usize::from(result.stopped);
             tried += 1;
         }
         let seconds = if tried == 0 { 0.0 } else { took / tried as f64 };

@@ -62,8 +62,8 @@ pub fn carry_out_except(
     let recorded = store.done(plan)?;
     let todo: Vec<usize> =
         plan.places(chunk).filter(|place| !recorded.contains(place) && !elsewhere.contains(place)).collect();
-    let done = carry_out_these(&todo, plan, store, executor, cancel, watch, &mut |_| Ok(()))?;
-    Ok(WorkSummary { before: recorded.len(), ..done })
+    let summary = carry_out_these(&todo, plan, store, executor, cancel, watch, &mut |_| Ok(()))?;
+    Ok(WorkSummary { before: recorded.len(), ..summary })
 }
 
 /// Carries out the simulations at these places of the plan, of which the store has none, and
@@ -83,9 +83,9 @@ pub(crate) fn carry_out_these(
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
 ) -> Result<WorkSummary, SweepError> {
     let (since, started) = (Instant::now(), SystemTime::now());
-    let mut done = WorkSummary::default();
+    let mut summary = WorkSummary::default();
     if todo.is_empty() {
-        return Ok(done);
+        return Ok(summary);
     }
     // Simulations may take hours: they are made on threads of their own, so that this one records
     // in time what is there.
@@ -102,9 +102,9 @@ pub(crate) fn carry_out_these(
         let work = std::thread::Builder::new().spawn_scoped(scope, work).map_err(no_thread)?;
         let mut watch = |outcome: &PlanOutcome| {
             watch(outcome);
-            done.simulated += 1;
-            done.failed += usize::from(outcome.measured.error.is_some());
-            done.jobs += plan.case_of(outcome.place).workload.len() as u64;
+            summary.simulated += 1;
+            summary.failed += usize::from(outcome.measured.error.is_some());
+            summary.jobs += plan.case_of(outcome.place).workload.len() as u64;
         };
         let recorded = record(plan, store, receive, (cancel, &halt), &mut watch, heed);
         halt.fetch_or(recorded.is_err(), Ordering::Relaxed);
@@ -112,14 +112,14 @@ pub(crate) fn carry_out_these(
         // If the store failed, the executor only says that it was stopped.
         recorded.and(ended)
     })?;
-    done.left = todo.len() - done.simulated;
+    summary.left = todo.len() - summary.simulated;
     // An executor may cancel as well.
     let cancelled = cancel.load(Ordering::Relaxed) || halt.load(Ordering::Relaxed);
-    debug_assert!(done.left == 0 || cancelled, "all is done unless cancelled");
-    done.seconds = since.elapsed().as_secs_f64();
+    debug_assert!(summary.left == 0 || cancelled, "all is done unless cancelled");
+    summary.seconds = since.elapsed().as_secs_f64();
     let started = started.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    store.note_session(started, done.seconds, done.simulated, done.jobs, &executor.describe())?;
-    Ok(done)
+    store.note_session(started, summary.seconds, summary.simulated, summary.jobs, &executor.describe())?;
+    Ok(summary)
 }
 
 /// Records outcomes until no more come. `cancel` tells this to stop, and `halt` tells what

@@ -75,8 +75,8 @@ impl SweepCase {
     /// …`.
     pub fn cleaning(&self) -> String {
         let settings = self.workload.provenance.settings.iter().map(|s| format!("{}={}", s.name, s.value));
-        let given = (!self.given.settings.is_empty()).then(|| self.given.settings.clone());
-        settings.chain(given).collect::<Vec<_>>().join(", ")
+        let file_settings = (!self.given.settings.is_empty()).then(|| self.given.settings.clone());
+        settings.chain(file_settings).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                 .seeds
                 .iter()
                 .map(|&seed| {
-                    let made = made(entry, &Params { seed, ..(**params).clone() })?;
-                    Ok((furnished(study, entry, made)?, Some(seed)))
+                    let workload = made(entry, &Params { seed, ..(**params).clone() })?;
+                    Ok((furnished(study, entry, workload)?, Some(seed)))
                 })
                 .collect::<Result<_, SweepError>>()?,
         };
@@ -119,20 +119,20 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
                         seeded.map(move |(draw, seed)| (happening, draw, seed))
                     });
                     for ((change, failures, checkpoints), draw, seed) in variants {
-                        let (workload, mut given) = changed(study, entry, &workload, change)?;
+                        let (workload, mut files) = changed(study, entry, &workload, change)?;
                         if let Some(failures) = failures {
-                            fail_nodes(study, entry, &workload, (failures, place), &mut given)?;
+                            fail_nodes(study, entry, &workload, (failures, place), &mut files)?;
                         }
-                        let workload = shaped(study, entry, workload, draw.as_ref(), &mut given)?;
+                        let workload = shaped(study, entry, workload, draw.as_ref(), &mut files)?;
                         if let Some(checkpoints) = checkpoints {
-                            write_checkpoints(study, entry, &workload, (checkpoints, failures), &mut given)?;
+                            write_checkpoints(study, entry, &workload, (checkpoints, failures), &mut files)?;
                         }
                         cases.push(SweepCase {
                             name: entry.name.clone(),
                             log: log.clone(),
                             weeks_from: weeks_from(&base, *load, part.is_piece()),
                             hash: fingerprint(&workload),
-                            given,
+                            given: files,
                             source: source.clone(),
                             workload,
                             trim,
@@ -178,14 +178,14 @@ fn fail_nodes(
     entry: &WorkloadEntry,
     workload: &Workload,
     (failures, part): (&NodeFailures, usize),
-    given: &mut GivenFiles,
+    files: &mut GivenFiles,
 ) -> Result<(), SweepError> {
     let wrong = |problem: String| study.error(entry.failures_at.clone(), format!("workload {}: {problem}", entry.name));
     let drawn = failures.draw(workload, part).map_err(|problem| wrong(problem.to_string()))?;
-    let all = given.outages.list().iter().chain(drawn.list()).cloned().collect();
-    given.outages = Outages::new(workload.machine(), all).map_err(|problem| wrong(problem.to_string()))?;
-    let settings = [std::mem::take(&mut given.settings), format!("{failures} part {part}")];
-    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    let all = files.outages.list().iter().chain(drawn.list()).cloned().collect();
+    files.outages = Outages::new(workload.machine(), all).map_err(|problem| wrong(problem.to_string()))?;
+    let settings = [std::mem::take(&mut files.settings), format!("{failures} part {part}")];
+    files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     Ok(())
 }
 
@@ -235,10 +235,10 @@ fn parts<'a>(study: &SweepStudy, entry: &'a WorkloadEntry, base: &Workload) -> R
     let wrong = |problem: String| study.error(entry.windows_at.clone(), format!("workload {}: {problem}", entry.name));
     let mut windows = rule.find(base).map_err(|problem| wrong(problem.to_string()))?;
     // A window that is drawn twice is simulated once.
-    let mut known: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     windows.retain(|window| {
-        let is_new = !known.contains(&window.name);
-        known.push(window.name.clone());
+        let is_new = !names.contains(&window.name);
+        names.push(window.name.clone());
         is_new
     });
     Ok(windows.into_iter().map(|window| LogPart { window: Some(window), ..LogPart::default() }).collect())
@@ -350,26 +350,26 @@ fn changed(
 ) -> Result<(Workload, GivenFiles), SweepError> {
     let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
     let read = given::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
-    let mut given = GivenFiles { feedback: entry.feedback, excess: entry.excess.map(ExcessThreshold::new), ..read };
+    let mut files = GivenFiles { feedback: entry.feedback, excess: entry.excess.map(ExcessThreshold::new), ..read };
     if let Some(threshold) = entry.excess {
         // The metrics of a simulation depend on it.
-        let settings = [given.settings, format!("excess={threshold}")];
-        given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        let settings = [files.settings, format!("excess={threshold}")];
+        files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     }
-    let Some(change) = change else { return Ok((workload.clone(), given)) };
+    let Some(change) = change else { return Ok((workload.clone(), files)) };
     let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
-    let premises = Premises::of_log(workload.clone(), given.outages.list().to_vec(), 1.0);
+    let premises = Premises::of_log(workload.clone(), files.outages.list().to_vec(), 1.0);
     let log_end = workload.submits().map_or(Time(0), |(_, last)| last);
     let clock = |text: &str| drystone_whatif::moment(&workload.provenance, log_end, text);
     let applied = drystone_whatif::apply(&premises, change, &clock, RESAMPLED).map_err(|e| wrong(e.to_string()))?;
     let outages = applied.premises.pools.into_iter().flat_map(|pool| pool.outages).collect();
     let workload = applied.premises.workload;
-    given.outages = Outages::new(workload.machine(), outages).map_err(|e| wrong(e.to_string()))?;
-    given.feedback |= applied.feeds_back;
+    files.outages = Outages::new(workload.machine(), outages).map_err(|e| wrong(e.to_string()))?;
+    files.feedback |= applied.feeds_back;
     // Not every change shows in the jobs: what is out belongs to the plan as well.
-    let settings = [given.settings, format!("change={change}")];
-    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-    Ok((workload, given))
+    let settings = [files.settings, format!("change={change}")];
+    files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    Ok((workload, files))
 }
 
 fn transformed(

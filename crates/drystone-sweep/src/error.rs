@@ -88,10 +88,10 @@ pub enum SweepError {
 /// command line has options.
 fn in_study(error: &LogError) -> String {
     const KEYS: [(&str, &str); 2] = [("(--procs N)", "(`procs = N`)"), ("(--lenient)", "(`lenient = true`)")];
-    let told = error.to_string();
-    match KEYS.into_iter().find(|(option, _)| told.contains(option)) {
-        Some((option, key)) => format!("{}; below [workload.clean]", told.replace(option, key)),
-        None => told,
+    let text = error.to_string();
+    match KEYS.into_iter().find(|(option, _)| text.contains(option)) {
+        Some((option, key)) => format!("{}; below [workload.clean]", text.replace(option, key)),
+        None => text,
     }
 }
 

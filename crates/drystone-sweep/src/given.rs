@@ -62,15 +62,15 @@ impl ExcessThreshold {
         &self,
         baseline: impl FnOnce() -> Result<Option<Report>, Cancelled>,
     ) -> Result<Option<Span>, Cancelled> {
-        let mut known = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seconds) = *known {
+        let mut guard = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seconds) = *guard {
             return Ok(seconds);
         }
         let seconds = match self.threshold.resolve(None) {
             None => self.threshold.resolve(baseline()?.as_ref()),
             fixed => fixed,
         };
-        *known = Some(seconds);
+        *guard = Some(seconds);
         Ok(seconds)
     }
 }
@@ -83,28 +83,28 @@ pub(crate) fn read(
     outages: Option<&FileEntry>,
     workload: &Workload,
 ) -> Result<GivenFiles, SweepError> {
-    let mut given = GivenFiles::default();
+    let mut files = GivenFiles::default();
     let mut settings = Vec::new();
     if let Some(entry) = platform {
         let text = text(study, entry)?;
-        given.platform = Platform::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
+        files.platform = Platform::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
         settings.push(format!("platform={}", hash(&text)));
     }
     if let Some(entry) = priorities {
         let text = text(study, entry)?;
         let read = Priorities::from_toml(&text).map_err(|e| wrong(study, entry, e))?;
         read.check(workload).map_err(|e| wrong(study, entry, e))?;
-        given.priorities = Some(read);
+        files.priorities = Some(read);
         settings.push(format!("priorities={}", hash(&text)));
     }
     if let Some(entry) = outages {
         let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
         let read = outages::read(text.as_bytes(), &name, workload.machine(), &workload.provenance);
-        given.outages = read.map_err(|e| wrong(study, entry, e))?;
+        files.outages = read.map_err(|e| wrong(study, entry, e))?;
         settings.push(format!("outages={}", hash(&text)));
     }
-    given.settings = settings.join(", ");
-    Ok(given)
+    files.settings = settings.join(", ");
+    Ok(files)
 }
 
 pub(crate) fn text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {

@@ -81,7 +81,7 @@ impl SweepPlan {
         let mut simulations: Vec<PlannedSimulation> = Vec::new();
         // The entry of the study that first asked for each simulation.
         let mut entries: Vec<&PolicyEntry> = Vec::new();
-        let mut known: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<(String, String, String), usize> = BTreeMap::new();
         for entry in &study.policies {
             for (levels, policy) in &entry.points {
                 let level =
@@ -95,7 +95,7 @@ impl SweepPlan {
                         PolicyMeaning::find(&mut meanings, study, entry, policy, case)?;
                     let key = (case.hash.clone() + &case.given.settings, case.trim.to_string(), canonical.clone());
                     let place = configurations.len();
-                    let simulation = *known.entry(key).or_insert_with(|| {
+                    let simulation = *numbers.entry(key).or_insert_with(|| {
                         entries.push(entry);
                         simulations.push(PlannedSimulation {
                             id: place as i64 + 1,
@@ -201,14 +201,14 @@ struct PolicyMeaning<'a> {
 impl<'a> PolicyMeaning<'a> {
     /// The meaning on a workload, known or not yet.
     fn find(
-        known: &mut Vec<PolicyMeaning<'a>>,
+        meanings: &mut Vec<PolicyMeaning<'a>>,
         study: &SweepStudy,
         entry: &PolicyEntry,
         policy: &PolicySpec,
         case: &'a SweepCase,
     ) -> Result<PolicyMeaning<'a>, SweepError> {
         let (published, source) = (case.published.map(|p| p.name()), case.source.as_deref());
-        if let Some(same) = known.iter().find(|other| (other.published, other.source) == (published, source)) {
+        if let Some(same) = meanings.iter().find(|other| (other.published, other.source) == (published, source)) {
             return Ok(same.clone());
         }
         let policy = match published {
@@ -225,8 +225,8 @@ impl<'a> PolicyMeaning<'a> {
             None => policy.clone(),
         };
         let canonical = own.canonical();
-        known.push(PolicyMeaning { published, source, policy, own, canonical });
-        Ok(known[known.len() - 1].clone())
+        meanings.push(PolicyMeaning { published, source, policy, own, canonical });
+        Ok(meanings[meanings.len() - 1].clone())
     }
 }
 

@@ -218,7 +218,7 @@ pub fn open_chunk(
     let mut patience = ORPHAN;
     while !orphaned() {
         // An orphan may have removed it while it was empty.
-        let made = std::fs::create_dir_all(directory);
+        let creation = std::fs::create_dir_all(directory);
         match Store::locked(path) {
             // From here on a process that takes up the directory finds the store.
             Ok(store) if !orphaned() => return store.prepared_for(plan, Some(chunk)).map(Some),
@@ -227,7 +227,7 @@ pub fn open_chunk(
                     store.discard();
                 }
             }
-            Err(error) if patience.is_zero() || made.is_err() => return Err(error),
+            Err(error) if patience.is_zero() || creation.is_err() => return Err(error),
             Err(error) if !matches!(error, SweepError::Locked { .. }) && directory.exists() => return Err(error),
             Err(_) => {
                 std::thread::sleep(LOOK);
@@ -264,20 +264,20 @@ pub fn take_up(directory: &Path, plan: &SweepPlan, store: &mut Store) -> Result<
             paths.insert(directory.join(store_name(chunk)));
         }
     }
-    let mut taken = 0;
+    let mut count = 0;
     for path in paths {
         let chunk = lock_patiently(&path)?;
         if let Some(outcomes) = chunk.of_plan(plan)? {
             let recorded = store.done(plan)?;
             let new: Vec<PlanOutcome> = outcomes.into_iter().filter(|o| !recorded.contains(&o.place)).collect();
             store.record(plan, &new)?;
-            taken += new.len();
+            count += new.len();
             chunk.discard();
         }
     }
     // Unless it holds other files.
     let _ = std::fs::remove_dir(directory);
-    Ok(taken)
+    Ok(count)
 }
 
 /// Locks a store that a process may still have, which ends soon, for its parent is gone.

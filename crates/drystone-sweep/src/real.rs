@@ -21,22 +21,22 @@ pub(crate) fn applied(
     if let Some(file) = &entry.circumstances {
         let text = given::text(study, file)?;
         let name = file.as_ref().display().to_string();
-        let found = circumstances::read(text.as_bytes(), &name, &workload);
-        let found = found.map_err(|e| given::wrong(study, file, e))?;
-        workload = workload.with(found.circumstances).map_err(|e| given::wrong(study, file, e))?;
+        let reading = circumstances::read(text.as_bytes(), &name, &workload);
+        let reading = reading.map_err(|e| given::wrong(study, file, e))?;
+        workload = workload.with(reading.circumstances).map_err(|e| given::wrong(study, file, e))?;
     }
     if entry.feedback {
-        let found = Dependencies::of(&workload, records, &entry.name)
+        let dependencies = Dependencies::of(&workload, records, &entry.name)
             .map_err(|source| SweepError::Log { name: entry.name.clone(), source })?;
-        let known = workload.circumstances().cloned().unwrap_or_default();
-        if found.after.is_empty() && !known.feeds_back() {
+        let circumstances = workload.circumstances().cloned().unwrap_or_default();
+        if dependencies.after.is_empty() && !circumstances.feeds_back() {
             return Err(wrong(
                 "`feedback` needs jobs that depend on others, and field 17 of no record names one".into(),
             ));
         }
-        let after = found.after.into_iter().chain(known.after).collect();
+        let after = dependencies.after.into_iter().chain(circumstances.after).collect();
         workload.provenance.settings.push(Setting { name: "feedback".to_string(), value: "true".to_string() });
-        workload = workload.with(Circumstances { after, ..known }).map_err(|e| wrong(e.to_string()))?;
+        workload = workload.with(Circumstances { after, ..circumstances }).map_err(|e| wrong(e.to_string()))?;
     }
     match entry.warm_start {
         None => Ok(workload),

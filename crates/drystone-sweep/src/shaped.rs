@@ -17,7 +17,7 @@ pub(crate) fn shaped(
     entry: &WorkloadEntry,
     mut workload: Workload,
     draw: Option<&Reshape>,
-    given: &mut GivenFiles,
+    files: &mut GivenFiles,
 ) -> Result<Workload, SweepError> {
     let shape = &entry.shape;
     let overrun = entry.options.overrun;
@@ -51,9 +51,9 @@ pub(crate) fn shaped(
             series.check_from(first).map_err(|e| wrong(e.to_string()))?;
         }
         // The metrics of a simulation depend on it.
-        let settings = [std::mem::take(&mut given.settings), format!("series={}", given::hash(&text))];
-        given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-        given.series = Some(Arc::new(series));
+        let settings = [std::mem::take(&mut files.settings), format!("series={}", given::hash(&text))];
+        files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        files.series = Some(Arc::new(series));
     }
     Ok(workload)
 }

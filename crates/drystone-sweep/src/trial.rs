@@ -28,7 +28,7 @@ pub(crate) fn trial(
     cancel: &AtomicBool,
 ) -> Result<TrialResult, Cancelled> {
     let (since, stop, ended) = (Instant::now(), AtomicBool::new(false), AtomicU64::new(0));
-    let done = std::thread::scope(|scope| {
+    let result = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::channel::<()>();
         let stop = &stop;
         let watch = move || {
@@ -40,17 +40,17 @@ pub(crate) fn trial(
         };
         // Without a thread to be had, the trial takes what it takes.
         let _watcher = std::thread::Builder::new().spawn_scoped(scope, watch);
-        let done = simulate_telling(plan, place, stop, &|more| _ = ended.fetch_add(more, Ordering::Relaxed));
+        let result = simulate_telling(plan, place, stop, &|more| _ = ended.fetch_add(more, Ordering::Relaxed));
         drop(over);
-        done
+        result
     });
     if cancel.load(Ordering::Relaxed) {
         return Err(Cancelled);
     }
     let (seconds, jobs) = (since.elapsed().as_secs_f64(), plan.case_of(place).workload.len() as f64);
-    let share = match done {
+    let share = match result {
         Ok(_) => 1.0,
         Err(Cancelled) => (ended.load(Ordering::Relaxed).max(1) as f64 / jobs.max(1.0)).min(1.0),
     };
-    Ok(TrialResult { seconds: seconds / share, stopped: done.is_err() })
+    Ok(TrialResult { seconds: seconds / share, stopped: result.is_err() })
 }

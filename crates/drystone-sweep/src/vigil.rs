@@ -69,13 +69,13 @@ impl Vigil<'_> {
         let entry = SimulationAtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
         let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
         lock().push(entry);
-        let done = simulate(plan, place, &stop);
+        let result = simulate(plan, place, &stop);
         lock().retain(|one| one.place != place);
-        match (done, self.limit) {
+        match (result, self.limit) {
             (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => {
                 Ok(SimulationValues::over_limit(plan, limit))
             }
-            (done, _) => done,
+            (result, _) => result,
         }
     }
 }
@@ -103,10 +103,10 @@ impl Executor for Vigil<'_> {
             let watcher = std::thread::Builder::new().spawn_scoped(scope, watch).map_err(no_thread)?;
             let order = largest_first(self.threads, plan, todo);
             let one = |plan: &SweepPlan, place: usize, cancel: &AtomicBool| self.one(&all, plan, place, cancel);
-            let done = in_order(self.threads, plan, &order, cancel, &one, accept);
+            let result = in_order(self.threads, plan, &order, cancel, &one, accept);
             drop(over);
             watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done
+            result
         })
     }
 

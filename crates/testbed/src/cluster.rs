@@ -56,17 +56,17 @@ impl PrivateSlurm {
     }
 
     fn try_start(options: &ClusterOptions) -> Result<PrivateSlurm, String> {
-        let told = |e: std::io::Error| e.to_string();
-        let root = tempfile::Builder::new().prefix("drystone-slurm-").tempdir().map_err(told)?.keep();
+        let error_text = |e: std::io::Error| e.to_string();
+        let root = tempfile::Builder::new().prefix("drystone-slurm-").tempdir().map_err(error_text)?.keep();
         for folder in ["etc", "log", "pid", "state"] {
-            std::fs::create_dir_all(root.join(folder)).map_err(told)?;
+            std::fs::create_dir_all(root.join(folder)).map_err(error_text)?;
         }
         let host = Host {
             name: host_name(),
             user: daemons::said("id", &["-un"]).filter(|name| !name.is_empty()).unwrap_or_else(|| "root".to_string()),
-            ports: ports::free(2 + options.nodes as usize).map_err(told)?,
+            ports: ports::free(2 + options.nodes as usize).map_err(error_text)?,
         };
-        let guard = daemons::guard(&root).map_err(told)?;
+        let guard = daemons::guard(&root).map_err(error_text)?;
         let mut cluster = PrivateSlurm {
             root,
             options: options.clone(),
@@ -84,13 +84,13 @@ impl PrivateSlurm {
             cluster.database = Some(Database::start(&root, &host.name, &host.user)?);
         }
         let storage = cluster.database.as_ref().map_or(String::new(), Database::lines);
-        std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root, &storage)).map_err(told)?;
+        std::fs::write(root.join("etc/slurm.conf"), slurm_conf(options, &host, &root, &storage)).map_err(error_text)?;
         if let Some(text) = &options.job_submit {
-            std::fs::write(root.join("etc/job_submit.lua"), text).map_err(told)?;
+            std::fs::write(root.join("etc/job_submit.lua"), text).map_err(error_text)?;
         }
         if let Some(gres) = &options.gres {
-            let text = gres_conf(gres, &root.join("etc")).map_err(told)?;
-            std::fs::write(root.join("etc/gres.conf"), text).map_err(told)?;
+            let text = gres_conf(gres, &root.join("etc")).map_err(error_text)?;
+            std::fs::write(root.join("etc/gres.conf"), text).map_err(error_text)?;
         }
         cluster.add_accounts()?;
         cluster.start_controller();
@@ -108,8 +108,9 @@ impl PrivateSlurm {
             let output = self.command("sacctmgr").arg("-i").args(line.split_whitespace()).output();
             let output = output.map_err(|e| e.to_string())?;
             if !output.status.success() {
-                let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-                return Err(format!("sacctmgr {line}: {said}{wrong}"));
+                let (stdout, stderr) =
+                    (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                return Err(format!("sacctmgr {line}: {stdout}{stderr}"));
             }
         }
         Ok(())

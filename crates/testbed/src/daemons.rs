@@ -17,9 +17,9 @@ pub fn find(program: &str) -> Option<PathBuf> {
 /// Starts a daemon in the foreground, as a child. It works in the cluster's log folder, by which it
 /// is known.
 pub(crate) fn start(program: &str, args: &[&str], root: &Path) -> std::io::Result<Child> {
-    let found = find(program).unwrap_or_else(|| PathBuf::from(program));
+    let path = find(program).unwrap_or_else(|| PathBuf::from(program));
     let output = File::options().create(true).append(true).open(root.join("log").join(format!("{program}.out")))?;
-    Command::new(found)
+    Command::new(path)
         .args(args)
         .env("SLURM_CONF", root.join("etc/slurm.conf"))
         .env("TZ", "UTC")

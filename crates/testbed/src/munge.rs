@@ -24,14 +24,14 @@ pub(crate) fn socket(root: &Path) -> PathBuf {
 
 /// Starts it with a new key. Its user alone enters the cluster's folder from then on.
 pub(crate) fn start(root: &Path) -> Result<Child, String> {
-    let told = |error: std::io::Error| error.to_string();
-    std::fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(told)?;
-    DirBuilder::new().mode(0o755).create(root.join("munge")).map_err(told)?;
+    let error_text = |error: std::io::Error| error.to_string();
+    std::fs::set_permissions(root, Permissions::from_mode(0o700)).map_err(error_text)?;
+    DirBuilder::new().mode(0o755).create(root.join("munge")).map_err(error_text)?;
     let key = root.join("etc/munge.key");
     let mut bytes = [0; KEY];
-    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes)).map_err(told)?;
+    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes)).map_err(error_text)?;
     let file = File::options().write(true).create_new(true).mode(0o600).open(&key);
-    file.and_then(|mut file| file.write_all(&bytes)).map_err(told)?;
+    file.and_then(|mut file| file.write_all(&bytes)).map_err(error_text)?;
     let own = |option: &str, path: PathBuf| format!("--{option}={}", path.display());
     let args = [
         "--foreground".to_string(),
@@ -45,12 +45,12 @@ pub(crate) fn start(root: &Path) -> Result<Child, String> {
         own("seed-file", root.join("munge/seed")),
     ];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let mut child = daemons::start(PROGRAM, &args, root).map_err(told)?;
+    let mut child = daemons::start(PROGRAM, &args, root).map_err(error_text)?;
     let mut patience = PATIENCE;
     while std::os::unix::net::UnixStream::connect(socket(root)).is_err() {
-        if patience.is_zero() || child.try_wait().map_err(told)?.is_some() {
-            let said = std::fs::read_to_string(root.join("log/munged.out")).unwrap_or_default();
-            return Err(format!("munged does not answer: {said}"));
+        if patience.is_zero() || child.try_wait().map_err(error_text)?.is_some() {
+            let output = std::fs::read_to_string(root.join("log/munged.out")).unwrap_or_default();
+            return Err(format!("munged does not answer: {output}"));
         }
         std::thread::sleep(LOOK);
         patience = patience.saturating_sub(LOOK);

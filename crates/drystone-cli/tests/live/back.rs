@@ -107,10 +107,10 @@ fn suspended() {
         let waiting = site.submit(4, 1, 30);
         daemon.kill();
         let more: &[&str] = if requeue { &["--requeue"] } else { &[] };
-        let said = site.run(&[&["live", "hand-back", "--patience", "4s"], more].concat());
+        let output = site.run(&[&["live", "hand-back", "--patience", "4s"], more].concat());
         assert!(
-            said.contains(if requeue { "1 suspended job requeued" } else { "1 suspended job resumes beside others" }),
-            "{said}"
+            output.contains(if requeue { "1 suspended job requeued" } else { "1 suspended job resumes beside others" }),
+            "{output}"
         );
         let since = std::time::Instant::now();
         while ![long, short, waiting].iter().all(|job| site.state(*job) == "CD") {

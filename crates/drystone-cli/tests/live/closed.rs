@@ -114,8 +114,8 @@ fn closed() {
     assert_eq!(std::fs::metadata(&key).expect("a key").len(), 128);
     is_closed_to_another_user(&root, &link);
     let mut queue = Command::new("squeue");
-    let seen = || queue.env("SLURM_CONF", &link).arg("-h").output().is_ok_and(|output| output.status.success());
-    within(Duration::from_secs(30), "its user sees its jobs", seen);
+    let is_visible = || queue.env("SLURM_CONF", &link).arg("-h").output().is_ok_and(|output| output.status.success());
+    within(Duration::from_secs(30), "its user sees its jobs", is_visible);
     drop(playground);
     assert!(!root.exists() && !folder.path().join("play").exists(), "nothing is left");
 }

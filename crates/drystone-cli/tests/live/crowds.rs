@@ -41,9 +41,9 @@ const GIVES_UP: f64 = 10.0;
 
 /// Prints figures of a crowd, and checks them.
 fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slowest): (i64, f64)) {
-    let told = site.published();
+    let status = site.published();
     let share = used.as_secs_f64() / passed.as_secs_f64();
-    let number = |name: &str| told["health"][name].as_f64().unwrap_or(0.0);
+    let number = |name: &str| status["health"][name].as_f64().unwrap_or(0.0);
     println!(
         "{what} under {} for {:.0} s: daemon and its commands {:.2} % of a core, with slurmctld's part {:.2} %, a look every {:.2} s \
          costs {:.1} ms; oldest heartbeat {oldest} s, slowest submission {slowest:.2} s",
@@ -59,12 +59,12 @@ fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slo
     let long: Vec<&str> = log.lines().filter(|line| line.contains("took long")).collect();
     println!(
         "{} looks without an answer, {} long times: {long:#?}",
-        told["health"]["counters"]["failures"],
+        status["health"]["counters"]["failures"],
         long.len()
     );
     assert!(oldest <= OLDEST, "the heart beats: {oldest} s");
     assert!(slowest < GIVES_UP, "submissions never wait for us: {slowest} s");
-    assert!(told["health"]["core_share"].as_f64() <= Some(0.05), "{}", told["health"]);
+    assert!(status["health"]["core_share"].as_f64() <= Some(0.05), "{}", status["health"]);
     assert!(share <= 0.08, "{share}: looking costs no more than it says, and deciding little");
 }
 
@@ -77,23 +77,23 @@ fn large_array(policy: &str) {
     let daemon = site.drive();
     let array = site.submit_with(1, SECONDS, 5, &[&format!("--array=1-{TASKS}")]);
     within(Duration::from_secs(120), "all are known", || {
-        let told = site.published();
-        told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) >= TASKS - 100
+        let status = site.published();
+        status["jobs"]["waiting"].as_u64().unwrap_or(0) + status["jobs"]["running"].as_u64().unwrap_or(0) >= TASKS - 100
     });
     let before = (Instant::now(), daemon.used());
     // Tasks come in waves: how many start in a time depends on its ends, how many run does not.
     let (mut running, mut samples) = (0, 0);
     let time = Duration::from_secs(if full() { 600 } else { 60 });
-    let seen = watch(&site, time, || (running, samples) = (running + site.running_of(array), samples + 1));
-    judge(&site, "50,000 tasks", daemon.used() - before.1, before.0.elapsed(), seen);
+    let lags = watch(&site, time, || (running, samples) = (running + site.running_of(array), samples + 1));
+    judge(&site, "50,000 tasks", daemon.used() - before.1, before.0.elapsed(), lags);
     // Of what the processors can do, looks that are rare leave this much.
     let mean = running as f64 / f64::from(samples);
     println!("{mean:.2} tasks ran in the mean, on {SEATS} processors");
     assert!(mean >= 0.7 * f64::from(SEATS), "{mean} of {SEATS}: {}", site.told());
     site.tell("scancel", &["-u", &user()]);
     within(Duration::from_secs(120), "all are gone", || {
-        let told = site.published();
-        told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) == 0
+        let status = site.published();
+        status["jobs"]["waiting"].as_u64().unwrap_or(0) + status["jobs"]["running"].as_u64().unwrap_or(0) == 0
     });
     site.settled();
     drop(daemon);
@@ -121,14 +121,14 @@ fn thousands(policy: &str) {
     let before = (Instant::now(), daemon.used());
     // A round of forecasts may take two seconds, once in a hundred: in a shorter time it weighs
     // more.
-    let seen = watch(&site, Duration::from_secs(60 + minutes * 60), || ());
-    judge(&site, &format!("{jobs} pending jobs"), daemon.used() - before.1, before.0.elapsed(), seen);
+    let lags = watch(&site, Duration::from_secs(60 + minutes * 60), || ());
+    judge(&site, &format!("{jobs} pending jobs"), daemon.used() - before.1, before.0.elapsed(), lags);
     site.settled();
     site.tell("scancel", &["--state=PENDING"]);
     site.tell("scancel", &["-u", &user()]);
     within(Duration::from_secs(240), "all are gone", || {
-        let told = site.published();
-        told["jobs"]["waiting"].as_u64().unwrap_or(0) + told["jobs"]["running"].as_u64().unwrap_or(0) == 0
+        let status = site.published();
+        status["jobs"]["waiting"].as_u64().unwrap_or(0) + status["jobs"]["running"].as_u64().unwrap_or(0) == 0
     });
     site.settled();
     assert!(site.silence() <= Some(30), "{:?}", site.silence());

@@ -22,13 +22,13 @@ pub(super) fn times(site: &Site) -> BTreeMap<String, (i64, i64)> {
     let mut command = site.cluster.command("squeue");
     command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-o", "%i %S %e"]);
     let output = command.output().expect("squeue runs");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let listing = String::from_utf8_lossy(&output.stdout);
     let number = |text: &str| text.parse().unwrap_or(0);
     let line = |line: &str| {
         let [name, start, end] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
         Some((name.to_string(), (number(start), number(end))))
     };
-    said.lines().filter_map(line).collect()
+    listing.lines().filter_map(line).collect()
 }
 
 /// Submits tasks that sleep for their number times so many seconds.

@@ -117,9 +117,9 @@ fn two_daemons() {
     let _first = site.drive();
     let first = site.instance().expect("it beats");
     let second = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]).output().expect("runs");
-    let said = String::from_utf8_lossy(&second.stderr);
-    assert_eq!(second.status.code(), Some(2), "{said}");
-    assert!(said.contains("another daemon works here") && said.contains(&first), "{said}");
+    let stderr = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("another daemon works here") && stderr.contains(&first), "{stderr}");
     assert_eq!(site.instance(), Some(first), "the first beats on");
 }
 
@@ -154,11 +154,11 @@ fn controller_killed() {
         site.cluster.kill_controller();
         site.cluster.start_controller();
         until("the controller answers", || {
-            site.cluster.command("squeue").output().is_ok_and(|said| said.status.success())
+            site.cluster.command("squeue").output().is_ok_and(|output| output.status.success())
         });
         until("the books agree", || {
-            let told = site.published();
-            told["health"]["silent"] == false && told["health"]["differences"] == 0
+            let status = site.published();
+            status["health"]["silent"] == false && status["health"]["differences"] == 0
         });
         assert!(!jobs.is_empty());
         // What Slurm itself has lost sight of it shows as running for ever.
@@ -183,7 +183,9 @@ fn controller_killed_while_suspending() {
     site.await_state(long, &["S"]);
     site.cluster.kill_controller();
     site.cluster.start_controller();
-    until("the controller answers", || site.cluster.command("squeue").output().is_ok_and(|said| said.status.success()));
+    until("the controller answers", || {
+        site.cluster.command("squeue").output().is_ok_and(|output| output.status.success())
+    });
     within(Duration::from_secs(120), "both jobs are over", || {
         [long, short].iter().all(|job| ["CD", "F", "NF", ""].contains(&site.state(*job).as_str()))
     });

@@ -22,8 +22,8 @@ pub(crate) fn tests() -> Tests {
 }
 
 fn well(output: &Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
 }
 
 fn one_task() {
@@ -50,22 +50,22 @@ fn outlives() {
     let running = site.submit(2, 20, 5);
     site.await_state(running, &["R"]);
     let one = ["-n", "2", "-t", "1"];
-    let Some(kept) = as_user_submits(&site, &one, 1) else { return };
+    let Some(early) = as_user_submits(&site, &one, 1) else { return };
     let later = as_user_submits(&site, &one, 1).expect("root");
     until("they wait", || site.published()["jobs"]["waiting"] == 2);
-    well(&as_user(&site, "scontrol", &["hold", &kept.to_string()]).expect("root"));
+    well(&as_user(&site, "scontrol", &["hold", &early.to_string()]).expect("root"));
     until("the hold counts", || site.published()["jobs"]["held"] == 1);
     daemon.signal("-TERM");
     assert_eq!(daemon.end(), 143, "{}", site.log_tail());
-    assert_eq!(site.state(kept), "held", "a hand-back leaves it");
+    assert_eq!(site.state(early), "held", "a hand-back leaves it");
     // While nothing drives, its owner holds another that bears our mark.
     well(&as_user(&site, "scontrol", &["hold", &later.to_string()]).expect("root"));
     let _daemon = site.drive();
     until("both are held", || site.published()["jobs"]["held"] == 2);
     site.tell("scancel", &[&running.to_string()]);
     std::thread::sleep(Duration::from_secs(4));
-    assert_eq!((site.state(kept), site.state(later)), ("held".into(), "held".into()));
-    for job in [kept, later] {
+    assert_eq!((site.state(early), site.state(later)), ("held".into(), "held".into()));
+    for job in [early, later] {
         well(&as_user(&site, "scontrol", &["release", &job.to_string()]).expect("root"));
     }
     site.drain(Duration::from_secs(60));
@@ -95,8 +95,8 @@ fn launch_failed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bad, prolog) = (folder.path().join("bad"), folder.path().join("prolog.sh"));
     std::fs::write(&prolog, format!("#!/bin/sh\n[ ! -e {} ]\n", bad.display())).expect("written");
-    let made = std::process::Command::new("chmod").arg("755").args([folder.path(), &prolog]).status();
-    assert!(made.expect("chmod runs").success());
+    let status = std::process::Command::new("chmod").arg("755").args([folder.path(), &prolog]).status();
+    assert!(status.expect("chmod runs").success());
     let lines = vec![format!("Prolog={}", prolog.display())];
     let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 2, lines, ..ClusterOptions::default() }, "easy")
     else {
@@ -131,8 +131,8 @@ fn finds_the_heartbeat() {
     for state in [site.home().state().to_path_buf(), site.path("elsewhere")] {
         let mut command = site.command(&["live", "hand-back"]);
         let output = command.env_remove("DRYSTONE_RUN").env("DRYSTONE_STATE", &state).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
         assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
     }
     assert_eq!(daemon.end(), 1, "{}", site.log_tail());
@@ -143,8 +143,8 @@ fn finds_the_heartbeat() {
     std::fs::create_dir_all(&other).expect("made");
     let mut command = site.command(&["live", "hand-back"]);
     let output = command.env("DRYSTONE_RUN", &other).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("still drives"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("still drives"), "{stderr}");
 }
 
 fn two_states() {
@@ -153,8 +153,8 @@ fn two_states() {
     let other = site.path("second");
     let mut command = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]);
     let output = command.env("DRYSTONE_STATE", &other).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("another daemon"), "{:?} {said}", output.status);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("another daemon"), "{:?} {stderr}", output.status);
     let job = site.submit(1, 1, 1);
     site.await_state(job, &["R", "CG", "CD"]);
     assert!(!daemon.has_ended(), "the first goes on");
@@ -198,8 +198,8 @@ fn order_stays() {
         daemon.signal(stop);
         daemon.end();
         if stop == "-KILL" {
-            let said = site.run(&["live", "hand-back"]);
-            assert!(said.contains(&format!("1 job stays held by its user: {early}")), "{said}");
+            let output = site.run(&["live", "hand-back"]);
+            assert!(output.contains(&format!("1 job stays held by its user: {early}")), "{output}");
         }
         let listed = site.cluster.ask("squeue", &["-h", "-t", "pending", "--sort=-p,i", "-o", "%A %Q"]);
         let numbers: Vec<u64> = listed

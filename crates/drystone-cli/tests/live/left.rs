@@ -35,8 +35,8 @@ fn end(site: &Site, daemon: &mut Running, signal: &str) -> String {
 
 fn as_owner(site: &Site, verb: &str, name: &str) {
     let output = as_user(site, "scontrol", &[verb, name]).expect("root");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{verb} {name}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{verb} {name}: {stderr}");
 }
 
 /// Slurm shows the limit that stopped one task as the reason of the others, and later calls the
@@ -60,11 +60,11 @@ fn limit_stopped() {
             }
             std::thread::sleep(Duration::from_secs(1));
         }
-        let shown = reasons();
-        let said = end(&site, &mut daemon, signal);
-        let left = held(&site);
-        assert!(left.is_empty(), "{signal}: {left:?} of {shown}: {said}");
-        assert!(!said.contains(" 0 jobs let go") && said.contains("jobs let go"), "{signal}: {said}");
+        let hold_reasons = reasons();
+        let output = end(&site, &mut daemon, signal);
+        let held_jobs = held(&site);
+        assert!(held_jobs.is_empty(), "{signal}: {held_jobs:?} of {hold_reasons}: {output}");
+        assert!(!output.contains(" 0 jobs let go") && output.contains("jobs let go"), "{signal}: {output}");
         let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
         let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
         assert_eq!(show.lines().filter(marked).count(), 0, "no mark is left");
@@ -98,8 +98,8 @@ fn could_not_run_yet() {
         site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=test"]);
         site.submit(4, 1, 1);
         std::thread::sleep(Duration::from_secs(8));
-        let said = end(&site, &mut daemon, signal);
-        assert!(held(&site).is_empty(), "{signal}: {}: {said}", site.told());
+        let output = end(&site, &mut daemon, signal);
+        assert!(held(&site).is_empty(), "{signal}: {}: {output}", site.told());
         site.tell("scontrol", &["update", "PartitionName=main", "State=UP"]);
         site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
         site.tell("scancel", &["-u", &user()]);
@@ -168,7 +168,7 @@ fn at_any_end() {
         site.tell("scontrol", &["update", "PartitionName=other", "State=DOWN"]);
         site.tell("scontrol", &["update", "PartitionName=main", "State=INACTIVE"]);
         std::thread::sleep(Duration::from_secs(4));
-        let said = match ended {
+        let output = match ended {
             "timer" => {
                 daemon.kill();
                 std::thread::sleep(Duration::from_secs(3));
@@ -185,10 +185,10 @@ fn at_any_end() {
         };
         let mut expected = kinds.owners.clone();
         expected.sort();
-        assert_eq!(held(&site), expected, "{ended}: {said}");
-        let listed = |name: &String| said.split([' ', ',', ';']).any(|word| word == name);
-        assert!(expected.iter().chain([&kinds.special]).all(listed), "{ended}: {expected:?} {said}");
-        assert!(said.contains("`scontrol release "), "{ended}: {said}");
+        assert_eq!(held(&site), expected, "{ended}: {output}");
+        let listed = |name: &String| output.split([' ', ',', ';']).any(|word| word == name);
+        assert!(expected.iter().chain([&kinds.special]).all(listed), "{ended}: {expected:?} {output}");
+        assert!(output.contains("`scontrol release "), "{ended}: {output}");
         let show = site.cluster.ask("scontrol", &["-o", "show", "job"]);
         let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
         assert_eq!(show.lines().filter(marked).count(), 0, "{ended}: no mark is left");
@@ -231,7 +231,7 @@ fn from_before() {
         let holds = |more: &[&str]| as_user_submits(&site, &[&["-n", "1", "-t", "1", "--hold"], more].concat(), 1);
         let Some(job) = holds(&[]) else { return };
         let array = holds(&["--array=1-4"]).expect("root");
-        let kept = holds(&[]).expect("root");
+        let early = holds(&[]).expect("root");
         let mut daemon = site.drive_with(&["--adopt", adopt], None);
         until("they are known", || site.published()["jobs"]["held"] == 6);
         as_owner(&site, "release", &job.to_string());
@@ -246,13 +246,13 @@ fn from_before() {
         until("they are known again", || site.published()["jobs"]["held"] == 4);
         as_owner(&site, "release", &format!("{array}_[1-2,4]"));
         until("its tasks run", || (1..=4).all(|task| is_over(format!("{array}_{task}"))));
-        let said = end(&site, &mut daemon, "-TERM");
-        assert!(said.contains(&format!("1 job stays held by its user: {kept}")), "{said}");
+        let output = end(&site, &mut daemon, "-TERM");
+        assert!(output.contains(&format!("1 job stays held by its user: {early}")), "{output}");
         // One more is held while nothing drives.
         let late = holds(&[]).expect("root");
         let _daemon = site.drive_with(&["--adopt", adopt], None);
         until("both are known", || site.published()["jobs"]["held"] == 2);
-        for job in [kept, late] {
+        for job in [early, late] {
             as_owner(&site, "release", &job.to_string());
             site.await_state(job, &["R", "CG", "CD"]);
         }
@@ -276,12 +276,12 @@ fn operators() {
     let submit = |more: &[&str]| as_user_submits(&site, &[&["-n", "4", "-t", "1"], more].concat(), 1);
     let Some(soft) = submit(&[]) else { return };
     let (hard, array) = (submit(&[]).expect("root"), submit(&["--array=1-3"]).expect("root"));
-    let (left, plain) = (submit(&["-L", "matlab:1"]).expect("root"), submit(&[]).expect("root"));
-    until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(left) != "held");
-    site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{left}")]);
+    let (licensed, plain) = (submit(&["-L", "matlab:1"]).expect("root"), submit(&[]).expect("root"));
+    until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(licensed) != "held");
+    site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{licensed}")]);
     site.tell("scontrol", &["hold", &hard.to_string()]);
     site.tell("scancel", &[&running.to_string()]);
-    let kept = [soft.to_string(), hard.to_string(), format!("{array}_2"), left.to_string()];
+    let held_names = [soft.to_string(), hard.to_string(), format!("{array}_2"), licensed.to_string()];
     let stay = |names: &[String]| {
         let states = site.states();
         assert!(names.iter().all(|name| states[name] == "held"), "{names:?}: {states:?}");
@@ -290,27 +290,27 @@ fn operators() {
         let states = site.states();
         [plain.to_string(), format!("{array}_1"), format!("{array}_3")].iter().all(|name| states[name] == "CD")
     });
-    stay(&kept);
+    stay(&held_names);
     daemon.kill();
     let mut daemon = site.drive();
     let next = submit(&[]).expect("root");
     site.await_state(next, &["CD"]);
-    stay(&kept);
+    stay(&held_names);
     as_owner(&site, "release", &soft.to_string());
     site.await_state(soft, &["CD"]);
     // An owner's release does not take back what is an administrator's.
     drop(as_user(&site, "scontrol", &["release", &hard.to_string()]));
     let next = submit(&[]).expect("root");
     site.await_state(next, &["CD"]);
-    stay(&kept[1..]);
-    let said = end(&site, &mut daemon, "-KILL");
-    assert!(said.contains(&format!("1 job stays held by an administrator: {hard}")), "{said}");
-    assert!(said.contains("2 jobs stay held by their users"), "{said}");
-    stay(&kept[1..]);
+    stay(&held_names[1..]);
+    let output = end(&site, &mut daemon, "-KILL");
+    assert!(output.contains(&format!("1 job stays held by an administrator: {hard}")), "{output}");
+    assert!(output.contains("2 jobs stay held by their users"), "{output}");
+    stay(&held_names[1..]);
     let _daemon = site.drive();
     site.tell("scontrol", &["release", &hard.to_string()]);
     as_owner(&site, "release", &format!("{array}_2"));
-    as_owner(&site, "release", &left.to_string());
+    as_owner(&site, "release", &licensed.to_string());
     within(Duration::from_secs(60), "all are over", || held(&site).is_empty());
     site.drain(Duration::from_secs(60));
     site.each_started_once(10);

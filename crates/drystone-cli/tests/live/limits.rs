@@ -80,8 +80,8 @@ fn never() {
         let tries = site.orders().iter().filter(is_try).count();
         // Pauses begin with a minute.
         assert!((1..=3).contains(&tries), "{policy}: {tries} releases");
-        let told = site.published().to_string();
-        assert!(told.contains("no nodes of its partition meet its request"), "{policy}: {told}");
+        let status = site.published().to_string();
+        assert!(status.contains("no nodes of its partition meet its request"), "{policy}: {status}");
         assert_eq!(site.state(job), "held");
     }
 }
@@ -101,9 +101,9 @@ fn counted() {
     let more = site.submit_with(1, 1, 1, &["--mem=6000"]);
     let small = site.submit_with(1, 1, 1, &["--mem=100"]);
     within(Duration::from_secs(8), "the small one starts at once", || RUNS.contains(&site.state(small).as_str()));
-    let told = site.published();
+    let status = site.published();
     assert_eq!((site.state(gpus[2]).as_str(), site.state(more).as_str()), ("held", "held"), "{}", site.told());
-    assert_eq!(told["left_out"], serde_json::json!({}), "nothing is left to Slurm");
+    assert_eq!(status["left_out"], serde_json::json!({}), "nothing is left to Slurm");
     site.drain(Duration::from_secs(60));
     let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();
     assert_eq!(releases, 6, "no release was in vain");
@@ -144,14 +144,14 @@ fn site_order() {
     // Four processors for more than a minute are all the use there is: it is the first user's.
     let blocker = site.submit(4, 140, 10);
     site.await_state(blocker, &["R"]);
-    let mine = site.submit(4, 3, 1);
-    let Some(theirs) = as_user_submits(&site, &["-n", "4", "-t", "1"], 3) else { return };
+    let root_job = site.submit(4, 3, 1);
+    let Some(user_job) = as_user_submits(&site, &["-n", "4", "-t", "1"], 3) else { return };
     let high = site.submit_with(4, 3, 1, &["--qos=high"]);
     site.drain(Duration::from_secs(240));
     let times = super::depends::times(&site);
     let start = |job: u64| times[&job.to_string()].0;
-    let shown: Vec<(u64, i64)> = [high, theirs, mine].iter().map(|&job| (job, start(job))).collect();
-    assert!(shown.is_sorted_by_key(|&(_, start)| start), "QOS first, then the user without use: {shown:?}");
+    let starts: Vec<(u64, i64)> = [high, user_job, root_job].iter().map(|&job| (job, start(job))).collect();
+    assert!(starts.is_sorted_by_key(|&(_, start)| start), "QOS first, then the user without use: {starts:?}");
     site.each_started_once(4);
     site.replays();
 }

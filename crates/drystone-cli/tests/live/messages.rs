@@ -141,15 +141,15 @@ fn planned_starts() {
     let waiting = site.submit(4, 1, 1);
     let array = site.submit_with(4, 1, 1, &["--array=1-5"]);
     let comment = |job: u64| {
-        let said = site.cluster.ask("squeue", &["-h", "-a", "-j", &job.to_string(), "-O", "admin_comment:80"]);
-        said.lines().next().unwrap_or_default().trim().to_string()
+        let listing = site.cluster.ask("squeue", &["-h", "-a", "-j", &job.to_string(), "-O", "admin_comment:80"]);
+        listing.lines().next().unwrap_or_default().trim().to_string()
     };
     within(Duration::from_secs(90), "the comment is there", || comment(waiting).contains("planned-start="));
     let whole = comment(waiting);
     let (mark, planned) = whole.split_once(",planned-start=").expect("both");
     assert_eq!(mark, "drystone:held");
-    let said = Command::new("date").args(["-u", "-d", planned, "+%s"]).output().expect("date runs");
-    let planned: i64 = String::from_utf8_lossy(&said.stdout).trim().parse().expect("a moment");
+    let output = Command::new("date").args(["-u", "-d", planned, "+%s"]).output().expect("date runs");
+    let planned: i64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a moment");
     let limit = super::depends::times(&site)[&blocker.to_string()].0 + 30 * 60;
     assert!((planned - limit).abs() <= 60, "{planned} is not the end of the limit, {limit}");
     assert!(!comment(array).contains("planned-start"), "a comment would split the array");
@@ -170,8 +170,8 @@ fn re_armed() {
     let first = site.instance();
     daemon.signal("-STOP");
     std::thread::sleep(Duration::from_secs(10));
-    let said = site.run(&["live", "hand-back", "--if-silent", "8"]);
-    assert!(!said.contains("nothing was done"), "{said}");
+    let output = site.run(&["live", "hand-back", "--if-silent", "8"]);
+    assert!(!output.contains("nothing was done"), "{output}");
     assert_eq!(site.instance(), None);
     daemon.signal("-CONT");
     within(Duration::from_secs(70), &format!("it drives again: {}", site.log_tail()), || {
@@ -213,8 +213,8 @@ fn counted_once() {
     let jobs: Vec<u64> = (0..24).map(|k| site.submit(1 + k % 4, 1 + k % 3, 1)).collect();
     site.drain(Duration::from_secs(120));
     until("all is seen", || {
-        let told = site.published();
-        told["jobs"]["done"].as_u64() >= Some(24) && told["health"]["differences"] == 0
+        let status = site.published();
+        status["jobs"]["done"].as_u64() >= Some(24) && status["health"]["differences"] == 0
     });
     let starts = site.published()["health"]["counters"]["starts"].as_u64().expect("a count");
     assert!(starts <= 24, "{starts} starts of 24 jobs");

@@ -19,10 +19,10 @@ const TRIES: u64 = 3;
 /// The bar of all recordings, on freshly drawn jobs and settings: every start in the same pass, 99
 /// % of the plans to the second. `DRYSTONE_SEED` repeats the draw of a failed run.
 fn fresh() {
-    let given = std::env::var("DRYSTONE_SEED").ok().and_then(|seed| seed.parse().ok());
+    let fixed_seed = std::env::var("DRYSTONE_SEED").ok().and_then(|seed| seed.parse().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);
-    let first: u64 = given.unwrap_or_else(now);
-    let mut told = Vec::new();
+    let first: u64 = fixed_seed.unwrap_or_else(now);
+    let mut reports = Vec::new();
     for seed in first..first + TRIES {
         let scenario = Scenario::draw("brief", seed).expect("a family");
         let Some(recording) = scenario.record() else { return };
@@ -37,7 +37,7 @@ fn fresh() {
         if agreement.starts == scenario.jobs.len() && agreement.holds() {
             return;
         }
-        told.push(format!("seed {seed}: {agreement:?}\n{differences:#?}"));
+        reports.push(format!("seed {seed}: {agreement:?}\n{differences:#?}"));
     }
-    panic!("the model differs from this Slurm on {TRIES} scenarios, one after another:\n{}", told.join("\n"));
+    panic!("the model differs from this Slurm on {TRIES} scenarios, one after another:\n{}", reports.join("\n"));
 }

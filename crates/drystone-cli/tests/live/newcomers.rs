@@ -25,8 +25,11 @@ fn left_to_slurm() {
     let plain = ClusterOptions { nodes: 1, cpus: 4, scheduler: "builtin".into(), ..ClusterOptions::default() };
     let Some(site) = Site::with(plain, "easy") else { return };
     let output = site.command(&["live", "drive", "--policy", "easy", "--check"]).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("in slurm.conf: SchedulerType=sched/backfill"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && stderr.contains("in slurm.conf: SchedulerType=sched/backfill"),
+        "{stderr}"
+    );
     let options = ClusterOptions { nodes: 4, cpus: 8, node_words: "Feature=fast".into(), ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let mut daemon = site.drive();
@@ -35,10 +38,10 @@ fn left_to_slurm() {
     let wide = site.submit_with(4, 1, 1, &["-N4", "-C", "[fast*4]"]);
     within(Duration::from_secs(30), "it is left to Slurm", || site.state(wide) == "PD");
     let small: Vec<u64> = (0..5).map(|_| site.submit(1, 1, 1)).collect();
-    let said = site
+    let answer = site
         .cluster
         .ask("sbatch", &["--parsable", "-o", "/dev/null", "-n2", "-t1", ":", "-n1", "-t1", "--wrap", "true"]);
-    let several: u64 = said.trim().parse().expect("a number");
+    let several: u64 = answer.trim().parse().expect("a number");
     within(Duration::from_secs(60), &format!("small jobs run: {}", site.told()), || {
         small.iter().all(|&job| RUNS.contains(&site.state(job).as_str()))
     });
@@ -66,8 +69,8 @@ fn newcomers_start(site: &Site) {
         let states = site.states();
         jobs.iter().all(|job| RUNS.contains(&states[&job.to_string()].as_str()))
     });
-    let said = site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-u", &ordinary(), "-o", "%A %V %S"]);
-    println!("newcomers, with their times of submission and start:\n{said}");
+    let listing = site.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-u", &ordinary(), "-o", "%A %V %S"]);
+    println!("newcomers, with their times of submission and start:\n{listing}");
 }
 
 fn releases_of(site: &Site, array: u64) -> usize {

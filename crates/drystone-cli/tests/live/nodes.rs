@@ -217,8 +217,8 @@ fn asked_for() {
     let alone = site.submit_with(1, 8, 1, &["--exclusive", "-C", "big"]);
     let feature = site.submit_with(1, 30, 1, &["-C", "big"]);
     let excludes = site.submit_with(1, 2, 1, &["-x", "n[2-3]"]);
-    let told = site.published();
-    assert_eq!(told["left_out"], serde_json::json!({}), "{}", site.told());
+    let status = site.published();
+    assert_eq!(status["left_out"], serde_json::json!({}), "{}", site.told());
     begins(alone);
     assert_eq!(on(alone).trim().split(' ').next_back(), Some("4"), "a whole node");
     begins(feature);

@@ -51,9 +51,9 @@ fn ask(address: &str, request: &str) -> String {
     let host = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = std::net::TcpStream::connect(host).expect("it listens");
     stream.write_all(request.replace("HOST", host).as_bytes()).expect("sent");
-    let mut said = String::new();
-    stream.read_to_string(&mut said).expect("text");
-    said
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    answer
 }
 
 /// Jobs appear and go without a reload, names of users' making are text, and nothing can be
@@ -106,14 +106,14 @@ fn a_live_page_follows_the_cluster() {
         assert!(value.parse::<f64>().is_ok(), "{line}");
     }
     for method in ["POST", "PUT", "DELETE"] {
-        let said = ask(
+        let answer = ask(
             &address,
             &format!("{method} / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
         );
-        assert!(said.starts_with("HTTP/1.1 405"), "{method}: {said}");
+        assert!(answer.starts_with("HTTP/1.1 405"), "{method}: {answer}");
     }
-    let said = ask(&address, "GET /live.json HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
-    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+    let answer = ask(&address, "GET /live.json HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
 
     // A daemon that is gone does not look alive.
     drop(daemon);

@@ -100,8 +100,8 @@ fn by_the_group() {
     open(&run);
     let status = |group| as_member(group, PROGRAM, &["live", "status", "--state", &home.state().display().to_string()]);
     let Some(output) = status(NOBODY) else { return };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("this user may not read it"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("this user may not read it"), "{stderr}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains(&waiting.to_string()));
     assert_eq!((connects(&socket, NOBODY), connects(&socket, GROUP)), (false, true));
     let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("root");
@@ -126,11 +126,11 @@ fn warned() {
         for (listen, is_for_all) in listens {
             let args = ["live", "drive", "--policy", "easy", "--check", "--listen", listen];
             let output = site.command(&args).output().expect("runs");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{private_data} {listen}: {said}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{private_data} {listen}: {stderr}");
             let words = format!("PrivateData={private_data} hides jobs of others");
-            let warns = said.contains(&words) && said.contains("--listen none");
-            assert_eq!(warns, hides && is_for_all, "{private_data} {listen}: {said}");
+            let warns = stderr.contains(&words) && stderr.contains("--listen none");
+            assert_eq!(warns, hides && is_for_all, "{private_data} {listen}: {stderr}");
         }
     }
 }

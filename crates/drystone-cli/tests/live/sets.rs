@@ -24,10 +24,13 @@ fn two_sets() {
         let output = site.command(&args).output().expect("runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).replace('\n', " "))
     };
-    let (allowed, said) = check(&BOTH);
-    assert!(allowed && said.contains("partition main: 2 nodes") && said.contains("partition side: 2 nodes"), "{said}");
-    let (allowed, said) = check(&["--partition", "main", "--partition", "across"]);
-    assert!(!allowed && said.contains("main and across have some nodes in common"), "{said}");
+    let (allowed, output) = check(&BOTH);
+    assert!(
+        allowed && output.contains("partition main: 2 nodes") && output.contains("partition side: 2 nodes"),
+        "{output}"
+    );
+    let (allowed, output) = check(&["--partition", "main", "--partition", "across"]);
+    assert!(!allowed && output.contains("main and across have some nodes in common"), "{output}");
 
     let mut daemon = site.drive_with(&BOTH, None);
     let side = |procs, seconds, more: &[&str]| site.submit_with(procs, seconds, 5, &[&["-p", "side"], more].concat());
@@ -55,13 +58,16 @@ fn two_sets() {
     println!("{} jobs of the second set; the slowest started after {:.1} s", jobs - 6, slowest.as_secs_f64());
     assert!(behind.iter().all(|&job| site.state(job) == "held"), "{}", site.told());
     assert_eq!(site.state(waits), "held");
-    let told = site.published();
+    let status = site.published();
     let names: Vec<&str> =
-        told["sets"].as_array().into_iter().flatten().filter_map(|set| set["name"].as_str()).collect();
-    assert_eq!(names, ["main", "side"], "{told}");
-    assert_eq!((told["sets"][0]["machine"]["procs"].as_u64(), told["machine"]["procs"].as_u64()), (Some(8), Some(16)));
-    let said = site.run(&["live", "status"]);
-    assert!(said.contains("main: ") && said.contains("side: "), "{said}");
+        status["sets"].as_array().into_iter().flatten().filter_map(|set| set["name"].as_str()).collect();
+    assert_eq!(names, ["main", "side"], "{status}");
+    assert_eq!(
+        (status["sets"][0]["machine"]["procs"].as_u64(), status["machine"]["procs"].as_u64()),
+        (Some(8), Some(16))
+    );
+    let output = site.run(&["live", "status"]);
+    assert!(output.contains("main: ") && output.contains("side: "), "{output}");
     // A waiting job goes to the other set.
     site.tell("scontrol", &["update", &format!("JobId={moved}"), "Partition=side"]);
     site.await_state(moved, &["R", "CG", "CD"]);
@@ -73,8 +79,8 @@ fn two_sets() {
     site.each_started_once(jobs);
     assert!(site.states().values().all(|state| state == "CD"), "{:?}", site.states());
     site.replays();
-    let said = site.run(&["live", "journal", "replay"]);
-    assert_eq!(said.matches("bit for bit").count(), 2, "{said}");
+    let output = site.run(&["live", "journal", "replay"]);
+    assert_eq!(output.matches("bit for bit").count(), 2, "{output}");
     assert!(!site.log().contains("taught"), "both sets continue where they were: {}", site.log());
 
     // Everything of both is given back at once.

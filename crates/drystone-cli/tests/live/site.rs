@@ -122,8 +122,8 @@ impl Site {
         };
         let wake = folder.path().join("wake.sh");
         std::fs::write(&wake, piece("wake")).expect("written");
-        let made = Command::new("chmod").arg("755").arg(&wake).status().expect("chmod runs");
-        assert!(made.success());
+        let status = Command::new("chmod").arg("755").arg(&wake).status().expect("chmod runs");
+        assert!(status.success());
         let mut lines = options.lines.clone();
         lines.push("JobCompType=jobcomp/script".into());
         lines.push(format!("JobCompLoc={}", wake.display()));
@@ -227,8 +227,8 @@ impl Site {
         let (procs, minutes, wrap) = (procs.to_string(), minutes.to_string(), format!("sleep {seconds}"));
         let args =
             [&["--parsable", "-o", "/dev/null", "-n", &procs, "-t", &minutes], more, &["--wrap", &wrap]].concat();
-        let said = self.cluster.ask("sbatch", &args);
-        said.trim().parse().unwrap_or_else(|e| panic!("{said}: {e}"))
+        let answer = self.cluster.ask("sbatch", &args);
+        answer.trim().parse().unwrap_or_else(|e| panic!("{answer}: {e}"))
     }
 
     /// Runs a command of Slurm, which has to succeed.
@@ -238,8 +238,9 @@ impl Site {
 
     /// States of all jobs that Slurm lists, by what it calls them.
     pub(crate) fn states(&self) -> BTreeMap<String, String> {
-        let said = self.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %t %Q"]);
-        said.lines()
+        let listing = self.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %t %Q"]);
+        listing
+            .lines()
             .filter_map(|line| {
                 let [name, state, priority] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
                 let held = state == "PD" && priority == "0";
@@ -287,12 +288,12 @@ impl Site {
         let queue = self.cluster.ask("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %r %Q %C %N"]);
         let live: Vec<&str> =
             queue.lines().filter(|line| !line.contains(" CD ") && !line.contains(" CA ")).take(20).collect();
-        let told = self.published();
+        let status = self.published();
         format!(
             "queue {live:?}; published {} {} {}; log {}",
-            told["jobs"],
-            told["health"],
-            told["waiting"],
+            status["jobs"],
+            status["health"],
+            status["waiting"],
             self.log_tail()
         )
     }
@@ -348,9 +349,9 @@ impl Site {
     /// The journal replays to the same actions.
     pub(crate) fn replays(&self) {
         for (_, folder) in self.home().journals() {
-            let found = journal::replay(&folder).expect("replays");
-            assert_eq!(found.mismatch, None, "something else came out");
-            assert!(found.inputs > 0);
+            let outcome = journal::replay(&folder).expect("replays");
+            assert_eq!(outcome.mismatch, None, "something else came out");
+            assert!(outcome.inputs > 0);
         }
     }
 
@@ -403,8 +404,8 @@ pub(crate) struct Delays {
 
 /// Returns the user of this test.
 pub(crate) fn user() -> String {
-    let said = Command::new("id").arg("-un").output().expect("id runs");
-    String::from_utf8_lossy(&said.stdout).trim().to_string()
+    let output = Command::new("id").arg("-un").output().expect("id runs");
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
 }
 
 fn home(folder: &TempDir) -> Home {

@@ -123,9 +123,9 @@ fn as_one(site: &Site, user: usize, program: &str, args: &[&str]) -> String {
     let mut command = site.cluster.command(program);
     command.args(args).uid(USERS[user].1).gid(USERS[user].1).current_dir("/tmp");
     let output = command.output().expect("Slurm's commands run");
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    let stdout = String::from_utf8_lossy(&output.stdout).trim().to_string();
     assert!(output.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    said
+    stdout
 }
 
 fn start(policy: &str, scheduler: &str) -> Option<Site> {
@@ -251,13 +251,13 @@ fn answers(site: &Site) {
 /// other. Returns the jobs released, by name.
 fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i64>; 2]) {
     for (at, site) in sites.into_iter().enumerate() {
-        let said = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
-        for line in said.lines().filter(|line| line.ends_with("Duplicate jobid")) {
+        let listing = site.cluster.ask("sinfo", &["-h", "-R", "-o", "%N %E"]);
+        for line in listing.lines().filter(|line| line.ends_with("Duplicate jobid")) {
             let name = format!("NodeName={}", line.split(' ').next().unwrap_or_default());
             site.tell("scontrol", &["update", &name, "State=RESUME"]);
         }
-        let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "PD", "-o", "%i %r"]);
-        for line in said.lines().filter(|line| line.ends_with("launch failed requeued held")) {
+        let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "PD", "-o", "%i %r"]);
+        for line in listing.lines().filter(|line| line.ends_with("launch failed requeued held")) {
             let name = line.split(' ').next().unwrap_or_default();
             let Some(job) = jobs.iter().find(|job| job.name(at) == name) else { continue };
             let now = drystone_live::clock::wall();
@@ -272,7 +272,7 @@ fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i6
 
 /// Something goes wrong: with Slurm or a node on both sites, with the daemon on the driven one.
 fn fault(kind: u64, sites: [&mut Site; 2], daemon: &mut super::site::Running) {
-    let [ours, theirs] = sites;
+    let [ours, peer] = sites;
     match kind {
         0 | 1 => {
             daemon.kill();
@@ -282,24 +282,24 @@ fn fault(kind: u64, sites: [&mut Site; 2], daemon: &mut super::site::Running) {
         2 => {
             // What slurmctld has not saved is forgotten: nothing is submitted in its last seconds.
             std::thread::sleep(Duration::from_secs(12));
-            let mut both = [ours, theirs];
+            let mut both = [ours, peer];
             both.iter_mut().for_each(|site| site.cluster.kill_controller());
             both.iter_mut().for_each(|site| site.cluster.start_controller());
             both.iter().for_each(|site| answers(site));
         }
         3 => {
-            let both = [&*ours, &*theirs];
+            let both = [&*ours, &*peer];
             both.iter().for_each(|site| site.cluster.pause_controller(true));
             std::thread::sleep(Duration::from_secs(15));
             both.iter().for_each(|site| site.cluster.pause_controller(false));
             both.iter().for_each(|site| answers(site));
         }
         _ => {
-            for site in [&*ours, &*theirs] {
+            for site in [&*ours, &*peer] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=soak"]);
             }
             std::thread::sleep(Duration::from_secs(20));
-            for site in [&*ours, &*theirs] {
+            for site in [&*ours, &*peer] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
             }
         }
@@ -326,7 +326,7 @@ fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
 
 fn soak() {
     let Some(plan) = Plan::given() else { return };
-    let (Some(mut ours), Some(mut theirs)) = (start(&policy(), "backfill"), start("easy", "backfill")) else { return };
+    let (Some(mut ours), Some(mut peer)) = (start(&policy(), "backfill"), start("easy", "backfill")) else { return };
     let mut daemon = ours.drive();
     let late = lateness();
     let (mut dice, mut jobs, mut held, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());
@@ -335,15 +335,15 @@ fn soak() {
     let mut next_fault = Duration::from_secs(plan.fault);
     let mut oldest = 0;
     while begun.elapsed() < Duration::from_secs(plan.minutes * 60) {
-        let new = submit(&mut dice, [&ours, &theirs], &jobs, &mut held);
+        let new = submit(&mut dice, [&ours, &peer], &jobs, &mut held);
         jobs.extend(new);
-        release([&ours, &theirs], &jobs, &mut held);
-        mend([&ours, &theirs], &jobs, &mut released);
+        release([&ours, &peer], &jobs, &mut held);
+        mend([&ours, &peer], &jobs, &mut released);
         oldest = oldest.max(ours.silence().unwrap_or(0));
         if begun.elapsed() >= next_fault {
             let (from, drawn) = (drystone_live::clock::wall(), dice.roll(5));
             let kind = plan.kind.unwrap_or(drawn);
-            fault(kind, [&mut ours, &mut theirs], &mut daemon);
+            fault(kind, [&mut ours, &mut peer], &mut daemon);
             println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
             faults.push((from, drystone_live::clock::wall() + SHADOW));
             next_fault = begun.elapsed() + Duration::from_secs(plan.fault);
@@ -351,24 +351,24 @@ fn soak() {
         std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));
     }
     while !held.is_empty() {
-        release([&ours, &theirs], &jobs, &mut held);
+        release([&ours, &peer], &jobs, &mut held);
         std::thread::sleep(Duration::from_secs(1));
     }
     for job in jobs.iter().filter(|job| job.never) {
-        for (site, number) in [&ours, &theirs].into_iter().zip(job.number) {
+        for (site, number) in [&ours, &peer].into_iter().zip(job.number) {
             site.tell("scancel", &[&number.to_string()]);
         }
     }
     let since = Instant::now();
-    while [&ours, &theirs].iter().any(|site| !left(site).is_empty()) {
-        mend([&ours, &theirs], &jobs, &mut released);
-        assert!(since.elapsed() < Duration::from_secs(900), "jobs are left; {}", lost([&ours, &theirs], &jobs));
+    while [&ours, &peer].iter().any(|site| !left(site).is_empty()) {
+        mend([&ours, &peer], &jobs, &mut released);
+        assert!(since.elapsed() < Duration::from_secs(900), "jobs are left; {}", lost([&ours, &peer], &jobs));
         std::thread::sleep(Duration::from_secs(1));
     }
     ours.settled();
     let counters = ours.published()["health"]["counters"].clone();
     drop(daemon);
-    let records = [times(&ours), times(&theirs)];
+    let records = [times(&ours), times(&peer)];
     println!(
         "{} jobs, {} faults in {} min; oldest heartbeat seen {oldest} s; {counters}",
         jobs.len(),
@@ -381,7 +381,7 @@ fn soak() {
         late.len(),
         late.values().max().unwrap_or(&0)
     );
-    let again = [0, 1].map(|at| begun_again([&ours, &theirs][at], &released[at]));
+    let again = [0, 1].map(|at| begun_again([&ours, &peer][at], &released[at]));
     println!("jobs that Slurm started again: {} here, {} there", again[0].len(), again[1].len());
     judge(&ours, &jobs, &records, &again, &faults, &late);
     ours.replays();
@@ -389,8 +389,8 @@ fn soak() {
 
 /// Jobs that are not over.
 fn left(site: &Site) -> Vec<String> {
-    let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-o", "%i %t %r %Q"]);
-    said.lines().map(str::to_string).collect()
+    let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-o", "%i %t %r %Q"]);
+    listing.lines().map(str::to_string).collect()
 }
 
 /// Jobs that are left on both sites, and what the daemon says of them.
@@ -403,8 +403,8 @@ fn lost(sites: [&Site; 2], jobs: &[Planned]) -> String {
         };
         left(sites[at]).into_iter().map(line).collect::<String>()
     };
-    let told = sites[0].published()["waiting"].clone();
-    format!("here:\n{}there:\n{}published: {told}\nlog: {}", of(0), of(1), sites[0].log_tail())
+    let waiting = sites[0].published()["waiting"].clone();
+    format!("here:\n{}there:\n{}published: {waiting}\nlog: {}", of(0), of(1), sites[0].log_tail())
 }
 
 /// Jobs that Slurm requeued, by name, each with the time from which its last start was possible: a
@@ -414,9 +414,9 @@ fn begun_again(site: &Site, released: &BTreeMap<String, i64>) -> BTreeMap<String
     let format = "JobArrayID:20,RestartCnt:8,EligibleTime:24";
     command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-O", format]);
     let output = command.output().expect("squeue runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let listing = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut again = released.clone();
-    for line in said.lines() {
+    for line in listing.lines() {
         let [name, restarts, eligible] = line.split_whitespace().collect::<Vec<_>>()[..] else { continue };
         if restarts != "0" {
             let from = again.entry(name.to_string()).or_default();
@@ -440,14 +440,14 @@ type Times = BTreeMap<String, (i64, i64)>;
 
 /// Nodes of every job of a site, by name.
 fn nodes(site: &Site) -> BTreeMap<String, Vec<usize>> {
-    let said = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %N"]);
+    let listing = site.cluster.ask("squeue", &["-h", "-a", "-r", "-t", "all", "-o", "%i %N"]);
     let line = |line: &str| {
         let (name, list) = line.split_once(' ')?;
         let names = drystone_slurm::conf::expand_hostlist(list).ok()?;
         let at = names.iter().filter_map(|node| node.strip_prefix('n')?.parse::<usize>().ok());
         Some((name.to_string(), at.map(|at| at - 1).collect()))
     };
-    said.lines().filter_map(line).collect()
+    listing.lines().filter_map(line).collect()
 }
 
 /// Announced and ordered starts of the journal.
@@ -460,7 +460,7 @@ struct Plans {
 }
 
 fn plans(site: &Site) -> Plans {
-    let mut found = Plans::default();
+    let mut plans = Plans::default();
     for (_, records) in journal::whole(&site.home().journal()).expect("a journal") {
         let mut offset = 0;
         let mut now = 0;
@@ -473,9 +473,9 @@ fn plans(site: &Site) -> Plans {
                     for decided in output.decided {
                         match (decided.action, decided.key) {
                             (Action::Reserve { start, .. }, Some(key)) => {
-                                found.reserved.push((now, key, start.0 - offset));
+                                plans.reserved.push((now, key, start.0 - offset));
                             }
-                            (Action::Start { .. }, Some(key)) => found.ordered.push((now, key)),
+                            (Action::Start { .. }, Some(key)) => plans.ordered.push((now, key)),
                             _ => {}
                         }
                     }
@@ -484,7 +484,7 @@ fn plans(site: &Site) -> Plans {
             }
         }
     }
-    found
+    plans
 }
 
 /// Checks that a job that waits longer than under Slurm's own scheduler had no room, or that it was
@@ -698,15 +698,15 @@ fn reservation(row: &Row<'_>, rows: &[Row<'_>], announced: &Announced<'_>, t: i6
 /// Returns whether a job fits on some nodes now so that another still fits later.
 fn fits_beside(job: &Planned, head: &Planned, now: &[(u32, u32); NODES], later: &[(u32, u32); NODES]) -> bool {
     (0u32..1 << NODES).filter(|set| set.count_ones() == job.nodes).any(|set| {
-        let mut left = *later;
+        let mut room = *later;
         let on = (0..NODES).filter(|at| set & (1 << at) != 0);
         let fits = on
             .clone()
             .all(|at| [now[at], later[at]].iter().all(|&(procs, memory)| procs >= job.procs && memory >= job.memory));
         for at in on {
-            left[at] = (left[at].0.saturating_sub(job.procs), left[at].1.saturating_sub(job.memory));
+            room[at] = (room[at].0.saturating_sub(job.procs), room[at].1.saturating_sub(job.memory));
         }
-        fits && places(&left, head) >= head.nodes as usize
+        fits && places(&room, head) >= head.nodes as usize
     })
 }
 

@@ -192,11 +192,14 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let _ = cluster.ask("sbatch", &[script.to_str().expect("UTF-8")]);
     drained(&cluster);
     folder.write("study.db.tasks/1/tasks.json", list);
-    let refused = |told: &str, tasks: usize| {
+    let refused = |problem: &str, tasks: usize| {
         let all = status(&folder, &run, "study.db");
         let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
         assert_eq!(incomplete.len(), tasks, "{all}");
-        assert!(incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(told))), "{all}");
+        assert!(
+            incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(problem))),
+            "{all}"
+        );
     };
     refused("submitted by drystone 0.0.1, and this is", 2);
     // The variable is replaced on the node, and no process can make a folder there.
@@ -241,16 +244,16 @@ fn cancelled_tasks_publish_what_they_have() {
     let caught = catch(&folder, "study.db.tasks/1", SIMULATIONS / 4, &[]);
     let before = published(&folder, "study.db.tasks/1", caught.task);
     // Only what waits.
-    let told = run(&["sweep", "cancel", "study.db", "--waiting"]);
-    assert!(told.code == 0 && told.err.contains("1 task run and continue"), "{told:?}");
+    let output = run(&["sweep", "cancel", "study.db", "--waiting"]);
+    assert!(output.code == 0 && output.err.contains("1 task run and continue"), "{output:?}");
     until("only the running task is left", || cluster.ask("squeue", &["-h", "-r"]).lines().count() == 1);
     run(&["sweep", "cancel", "study.db"]).ok();
     drained(&cluster);
     assert!(published(&folder, "study.db.tasks/1", caught.task) >= before);
     let log = folder.read(&format!("study.db.tasks/1/log/{}_{}.log", job_of(&folder, "study.db.tasks/1"), caught.task));
     assert!(log.contains("was stopped") && log.contains("the rest is published"), "{log}");
-    let told = run(&["sweep", "cancel", "study.db"]);
-    assert!(told.code == 0 && told.err.contains("no task waits or runs"), "{told:?}");
+    let output = run(&["sweep", "cancel", "study.db"]);
+    assert!(output.code == 0 && output.err.contains("no task waits or runs"), "{output:?}");
     run(&["sweep", "slurm", "study.db", "--min-task", "0s"]).ok();
     drained(&cluster);
     run(&["sweep", "gather", "study.db", "--require-complete"]).ok();

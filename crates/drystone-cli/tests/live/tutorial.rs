@@ -50,7 +50,7 @@ fn tutorial() {
     within(Duration::from_secs(200), "there is a report", || {
         std::thread::sleep(Duration::from_secs(1));
         let output = shell(&format!("{export}; {report}")).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stdout);
-        output.status.success() && said.contains("change of the mean wait") && said.contains("predict=recent(2)")
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        output.status.success() && stdout.contains("change of the mean wait") && stdout.contains("predict=recent(2)")
     });
 }

@@ -24,28 +24,28 @@ fn held_and_cancelled() {
     let _daemon = site.drive();
     let running = site.submit(4, 60, 5);
     site.await_state(running, &["R"]);
-    let (kept, gone, plain) = (site.submit(4, 1, 5), site.submit(4, 1, 5), site.submit(4, 1, 5));
+    let (held_job, cancelled_job, plain) = (site.submit(4, 1, 5), site.submit(4, 1, 5), site.submit(4, 1, 5));
     until("they wait", || site.published()["jobs"]["waiting"] == 3);
     // For root a hold is an administrator's.
-    site.tell("scontrol", &["hold", &kept.to_string()]);
-    site.tell("scancel", &[&gone.to_string()]);
+    site.tell("scontrol", &["hold", &held_job.to_string()]);
+    site.tell("scancel", &[&cancelled_job.to_string()]);
     until("the books are right", || {
-        let told = site.published();
-        told["jobs"]["waiting"] == 1 && told["jobs"]["held"] == 1 && told["health"]["differences"] == 0
+        let status = site.published();
+        status["jobs"]["waiting"] == 1 && status["jobs"]["held"] == 1 && status["health"]["differences"] == 0
     });
     site.tell("scancel", &[&running.to_string()]);
     site.await_state(plain, &["R", "CG", "CD"]);
-    assert_eq!(site.state(kept), "held");
+    assert_eq!(site.state(held_job), "held");
     // An administrator lets it go: it waits for the policy again, and starts.
-    site.tell("scontrol", &["release", &kept.to_string()]);
+    site.tell("scontrol", &["release", &held_job.to_string()]);
     site.drain(Duration::from_secs(60));
-    assert_eq!((site.state(kept), site.state(gone)), ("CD".into(), "CA".into()));
+    assert_eq!((site.state(held_job), site.state(cancelled_job)), ("CD".into(), "CA".into()));
 }
 
 /// Name of the ordinary user.
 pub(super) fn ordinary() -> String {
-    let said = std::process::Command::new("id").args(["-un", "65534"]).output().expect("id runs");
-    String::from_utf8_lossy(&said.stdout).trim().to_string()
+    let output = std::process::Command::new("id").args(["-un", "65534"]).output().expect("id runs");
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
 }
 
 /// A command of Slurm as an ordinary user; `None` where this is not root.
@@ -65,8 +65,8 @@ pub(super) fn as_user_submits(site: &Site, options: &[&str], seconds: u32) -> Op
     let wrap = format!("sleep {seconds}");
     let args = [&["--parsable", "-o", "/dev/null"], options, &["--wrap", &wrap]].concat();
     let output = as_user(site, "sbatch", &args)?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    Some(said.trim().parse().unwrap_or_else(|e| panic!("{said} {}: {e}", String::from_utf8_lossy(&output.stderr))))
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    Some(stdout.trim().parse().unwrap_or_else(|e| panic!("{stdout} {}: {e}", String::from_utf8_lossy(&output.stderr))))
 }
 
 /// Priority and nice of the own job are refused, a release starts nothing; a hold counts, and is
@@ -123,8 +123,8 @@ fn array() {
     site.tell("scancel", &[&array.to_string()]);
     site.drain(Duration::from_secs(60));
     until("the books agree", || {
-        let told = site.published();
-        told["jobs"]["waiting"].as_u64().unwrap_or(0) == 0 && told["health"]["differences"] == 0
+        let status = site.published();
+        status["jobs"]["waiting"].as_u64().unwrap_or(0) == 0 && status["health"]["differences"] == 0
     });
 }
 
@@ -146,8 +146,8 @@ fn ineligible() {
     site.await_state(changed, &["R"]);
     site.tell("scontrol", &["update", &format!("JobId={changed}"), "TimeLimit=9"]);
     until("the change is known", || {
-        let told = site.published();
-        let row = told["running"]
+        let status = site.published();
+        let row = status["running"]
             .as_array()
             .and_then(|rows| rows.iter().find(|row| row["job"].as_str() == Some(&changed.to_string())))
             .cloned();
@@ -171,8 +171,8 @@ fn taken_over() {
     let own = site.submit_with(1, 1, 5, &["--hold"]);
     let mut daemon = site.drive();
     until("they are taken over", || {
-        let told = site.published();
-        told["jobs"]["running"] == 1 && told["jobs"]["suspended by others"] == 1 && told["jobs"]["waiting"] == 6
+        let status = site.published();
+        status["jobs"]["running"] == 1 && status["jobs"]["suspended by others"] == 1 && status["jobs"]["waiting"] == 6
     });
     assert!(waiting.iter().all(|job| site.state(*job) == "held"), "{:?}", site.states());
     daemon.kill();
@@ -208,8 +208,8 @@ fn foreign() {
     let plain = site.submit(1, 1, 5);
     until("they are let go", || site.state(licence) != "held" && site.state(other) != "held");
     until("they are counted", || {
-        let left = site.published()["left_out"].clone();
-        left["jobs that ask for licences"] == 1 && left["jobs of partition other"] == 1
+        let counts = site.published()["left_out"].clone();
+        counts["jobs that ask for licences"] == 1 && counts["jobs of partition other"] == 1
     });
     assert_eq!(site.state(plain), "held");
     site.drain(Duration::from_secs(60));
@@ -228,29 +228,29 @@ fn refused() {
         return;
     };
     let output = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("PriorityType=priority/basic") && said.contains("MinJobAge=300"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("PriorityType=priority/basic") && stderr.contains("MinJobAge=300"), "{stderr}");
     for (policy, part) in [
         ("ss(migration=yes)", "migration=no"),
         ("easy(predict=perfect)", "which no cluster knows"),
         ("easy(pass=event)", "leave out `pass=event`"),
     ] {
         let output = site.command(&["live", "drive", "--policy", policy, "--listen", "none"]).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains(part), "{policy}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(part), "{policy}: {stderr}");
     }
     for command in ["shadow", "drive"] {
         let args = ["live", command, "--policy", "easy", "--listen", "none", "--conf", "nowhere.conf"];
         let output = site.command(&args).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("nowhere.conf: there is no such file"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains("nowhere.conf: there is no such file"), "{stderr}");
     }
     std::fs::write(site.path("preempts.conf"), PREEMPTS).expect("written");
     let args = ["live", "shadow", "--policy", "slurm:preempts.conf", "--listen", "none"];
     let output = site.command(&args).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && said.contains("sends running jobs back"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("sends running jobs back"), "{stderr}");
     // The shadow works all the same.
     let _shadow = site.shadow();
 }
@@ -275,8 +275,8 @@ fn preempted() {
     ] {
         let args = ["live", "drive", "--policy", "easy", "--listen", "none", "--partition", partition];
         let output = site.command(&args).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains(part), "{partition}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(part), "{partition}: {stderr}");
     }
     let mut daemon = site.drive();
     let low = site.submit_with(4, 60, 5, &["-p", "low", "--requeue"]);

@@ -34,20 +34,20 @@ fn answers() {
         cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i"]).lines().count() > 2
     });
     let folder = tempfile::tempdir().expect("a folder");
-    let said = |program: &str, args: &[&str]| {
+    let query = |program: &str, args: &[&str]| {
         let output = cluster.command(program).args(args).env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output();
         String::from_utf8(output.expect("runs").stdout).expect("text")
     };
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
-    write("now.txt", &said("date", &["+%s"]));
-    write("squeue.txt", &said("squeue", &["-h", "-a", "-t", "PD,R,S,CG,CF", "-o", FORMAT]));
-    write("nodes.txt", &said("scontrol", &["-o", "show", "nodes"]));
-    write("reservations.txt", &said("scontrol", &["-o", "show", "reservations"]));
+    write("now.txt", &query("date", &["+%s"]));
+    write("squeue.txt", &query("squeue", &["-h", "-a", "-t", "PD,R,S,CG,CF", "-o", FORMAT]));
+    write("nodes.txt", &query("scontrol", &["-o", "show", "nodes"]));
+    write("reservations.txt", &query("scontrol", &["-o", "show", "reservations"]));
     let state = folder.path().display().to_string();
     let output = Command::new(PROGRAM).args(["when", "--state", &state, "--format", "json"]).output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let jobs = told["jobs"].as_array().expect("a list");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let jobs = document["jobs"].as_array().expect("a list");
     assert!(jobs.len() >= 10, "only {} jobs wait", jobs.len());
     within(Duration::from_secs(600), "all jobs have started", || {
         cluster.ask("squeue", &["-h", "-t", "PD", "-o", "%i"]).trim().is_empty()
@@ -55,9 +55,9 @@ fn answers() {
     let (mut answers, mut inside) = (0, 0);
     for job in jobs.iter().filter(|job| !job["start"].is_null()) {
         let name = job["job"].as_str().expect("a number");
-        let shown = said("scontrol", &["-o", "show", "job", name]);
-        let start = shown.split_whitespace().find_map(|word| word.strip_prefix("StartTime=")?.parse::<i64>().ok());
-        let start = start.unwrap_or_else(|| panic!("no start: {shown}"));
+        let details = query("scontrol", &["-o", "show", "job", name]);
+        let start = details.split_whitespace().find_map(|word| word.strip_prefix("StartTime=")?.parse::<i64>().ok());
+        let start = start.unwrap_or_else(|| panic!("no start: {details}"));
         let bound = |level: &str| job["start"][level].as_i64().expect("a time");
         // Slurm looks every few seconds.
         answers += 1;

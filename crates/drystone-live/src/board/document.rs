@@ -256,12 +256,12 @@ fn merged<R>(
     rows: impl Fn(&SetSource<'_>) -> Vec<R>,
     order: impl Fn(&R) -> (bool, i64),
 ) -> Vec<R> {
-    let mut found: Vec<R> = all.iter().flat_map(rows).collect();
+    let mut all_rows: Vec<R> = all.iter().flat_map(rows).collect();
     if all.len() > 1 {
-        found.sort_by_key(order);
-        found.truncate(ROWS);
+        all_rows.sort_by_key(order);
+        all_rows.truncate(ROWS);
     }
-    found
+    all_rows
 }
 
 fn set_state(of: &SetSource<'_>) -> SetState {
@@ -339,8 +339,8 @@ fn start(of: &SetSource<'_>, promise: Option<AnnouncedStart>) -> Option<i64> {
 
 fn foretold(of: &SetSource<'_>, id: JobId) -> Option<ForetoldRow> {
     let start = of.desk.foretell().start(id)?;
-    let shown = |time: Option<Time>| time.map(|time| at(of, time));
-    Some(ForetoldRow { p05: shown(start.early), p50: shown(start.likely), p90: shown(start.late) })
+    let moment = |time: Option<Time>| time.map(|time| at(of, time));
+    Some(ForetoldRow { p05: moment(start.early), p50: moment(start.likely), p90: moment(start.late) })
 }
 
 fn waiting(of: &SetSource<'_>) -> Vec<WaitingRow> {
@@ -376,8 +376,8 @@ fn running(of: &SetSource<'_>) -> Vec<RunningRow> {
     jobs.sort_by_key(|job| (job.story.started, job.id));
     let row = |t: &&Tracked| {
         let job = t.job.as_ref()?;
-        let seen = tracker.mirror().fact(t.key).map(|fact| fact.state);
-        let state = match (t.flight, t.place, seen) {
+        let job_state = tracker.mirror().fact(t.key).map(|fact| fact.state);
+        let state = match (t.flight, t.place, job_state) {
             (Some(_), _, _) => "on its way",
             (None, TrackedPlace::Running, Some(JobState::Running)) => "runs",
             (None, TrackedPlace::Running, _) => "starts",

@@ -44,10 +44,10 @@ impl ReplayCluster {
 impl Cluster for ReplayCluster {
     /// The next look; `Broken` when there is none left.
     fn observe(&mut self, _want: &Want) -> Result<ClusterSnapshot, ClusterError> {
-        let Some(Look { stamp, delta, told }) = self.looks.next() else {
+        let Some(Look { stamp, delta, told: messages }) = self.looks.next() else {
             return Err(ClusterError::Broken("the recording is over".into()));
         };
-        self.last = Some((stamp, told));
+        self.last = Some((stamp, messages));
         for record in &delta.gone {
             self.records.remove(record);
         }

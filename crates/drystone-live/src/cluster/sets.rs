@@ -35,14 +35,14 @@ impl DrivenSet {
 
 /// Returns what concerns one of several sets: its nodes, the jobs of its partitions and on its
 /// nodes, and jobs of other sets that its own wait for. The first one has what concerns no set.
-pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, seen: &'a ClusterSnapshot) -> Cow<'a, ClusterSnapshot> {
+pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, snapshot: &'a ClusterSnapshot) -> Cow<'a, ClusterSnapshot> {
     if sets.len() < 2 {
-        return Cow::Borrowed(seen);
+        return Cow::Borrowed(snapshot);
     }
     let own = &sets[at];
     let mut numbers: BTreeSet<u64> = BTreeSet::new();
     let mut users: BTreeSet<&str> = BTreeSet::new();
-    for fact in seen.jobs.iter().filter(|fact| own.has(fact)) {
+    for fact in snapshot.jobs.iter().filter(|fact| own.has(fact)) {
         let (JobDependencies::On(all) | JobDependencies::Any(all)) = &fact.depends else { continue };
         for one in all {
             if one.after == DependencyCondition::Alone {
@@ -57,17 +57,17 @@ pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, seen: &'a ClusterSnapshot) -> 
         if own.has(fact) {
             return Some(fact.clone());
         }
-        let others = of_others(fact);
+        let is_others = of_others(fact);
         let awaited = numbers.contains(&fact.id) || users.contains(fact.user.as_str());
-        let shown = own.touches(fact) || (others && awaited) || (!others && at == 0);
+        let is_shown = own.touches(fact) || (is_others && awaited) || (!is_others && at == 0);
         // A job that another set holds is not this one's to let go.
-        let mark = if others { HookMark::None } else { fact.mark };
-        shown.then(|| JobFact { mark, ..fact.clone() })
+        let mark = if is_others { HookMark::None } else { fact.mark };
+        is_shown.then(|| JobFact { mark, ..fact.clone() })
     };
     Cow::Owned(ClusterSnapshot {
-        time: seen.time,
-        jobs: seen.jobs.iter().filter_map(job).collect(),
-        nodes: seen.nodes.iter().filter(|node| own.nodes.contains(&node.name)).cloned().collect(),
+        time: snapshot.time,
+        jobs: snapshot.jobs.iter().filter_map(job).collect(),
+        nodes: snapshot.nodes.iter().filter(|node| own.nodes.contains(&node.name)).cloned().collect(),
     })
 }
 
@@ -82,8 +82,8 @@ mod tests {
         DrivenSet { partitions: vec![partition.to_string()], nodes }
     }
 
-    fn numbers(seen: &ClusterSnapshot) -> Vec<u64> {
-        seen.jobs.iter().map(|fact| fact.id).collect()
+    fn numbers(snapshot: &ClusterSnapshot) -> Vec<u64> {
+        snapshot.jobs.iter().map(|fact| fact.id).collect()
     }
 
     #[test]
@@ -92,21 +92,21 @@ mod tests {
         for partition in ["main", "gpu", "gpu", "other", "main,gpu"] {
             cluster.submit(FakeRequest { partition: partition.into(), ..FakeRequest::new(1, 5, 9) });
         }
-        let mut seen = cluster.truth();
+        let mut snapshot = cluster.truth();
         let sets = [set("main", &["n1", "n2"]), set("gpu", &["n3"])];
-        let views = |seen: &ClusterSnapshot| [0, 1].map(|at| seen_by(&sets, at, seen).into_owned());
-        let [main, gpu] = views(&seen);
+        let views = |snapshot: &ClusterSnapshot| [0, 1].map(|at| seen_by(&sets, at, snapshot).into_owned());
+        let [main, gpu] = views(&snapshot);
         assert_eq!((numbers(&main), numbers(&gpu)), (vec![1, 4, 5], vec![2, 3]));
         assert_eq!((main.nodes.len(), gpu.nodes.len()), (2, 1));
         // A job of one set waits for one of the other, which is not let go here.
-        seen.jobs[0].depends = JobDependencies::On(vec![StartCondition::new(3, None, DependencyCondition::End)]);
-        let [main, _] = views(&seen);
+        snapshot.jobs[0].depends = JobDependencies::On(vec![StartCondition::new(3, None, DependencyCondition::End)]);
+        let [main, _] = views(&snapshot);
         assert_eq!(numbers(&main), [1, 3, 4, 5]);
         assert_eq!(main.jobs.iter().map(|fact| fact.mark).collect::<Vec<_>>()[..2], [HookMark::Held, HookMark::None]);
         // One of no set runs on a node of the second.
-        seen.jobs[3].places = vec![crate::cluster::NodeShare { node: "n3".into(), procs: Some(2) }];
-        let [_, gpu] = views(&seen);
+        snapshot.jobs[3].places = vec![crate::cluster::NodeShare { node: "n3".into(), procs: Some(2) }];
+        let [_, gpu] = views(&snapshot);
         assert_eq!(numbers(&gpu), [2, 3, 4]);
-        assert_eq!(seen_by(&sets[..1], 0, &seen).jobs.len(), 5, "one set sees all");
+        assert_eq!(seen_by(&sets[..1], 0, &snapshot).jobs.len(), 5, "one set sees all");
     }
 }

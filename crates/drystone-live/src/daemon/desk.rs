@@ -54,7 +54,7 @@ impl LiveDesk {
     pub(super) fn begin(
         config: &DaemonConfig,
         at: usize,
-        seen: &ClusterSnapshot,
+        snapshot: &ClusterSnapshot,
         wall: i64,
         steady: Duration,
     ) -> Result<DeskBeginning, LiveError> {
@@ -63,7 +63,7 @@ impl LiveDesk {
         home.make().map_err(LiveError::io(home.state().display()))?;
         let settings = TrackerSettings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy)
             .by_count(config.by_count);
-        let layout = NodeLayout::new(&seen_by(&config.sets, at, seen).nodes);
+        let layout = NodeLayout::new(&seen_by(&config.sets, at, snapshot).nodes);
         if layout.is_empty() {
             let text = format!("no node of partition {} is listed", set.name());
             return Err(crate::cluster::ClusterError::Garbled(text).into());
@@ -122,11 +122,11 @@ impl LiveDesk {
     /// Pending jobs that are the cluster's to start, by why. Jobs of other sets are not among them:
     /// they are seen where one of this set waits for them.
     pub fn left_out(&self) -> BTreeMap<String, usize> {
-        let mut left = self.core.tracker().left_out();
+        let mut counts = self.core.tracker().left_out();
         for partition in &self.others {
-            left.remove(&format!("jobs of partition {partition}"));
+            counts.remove(&format!("jobs of partition {partition}"));
         }
-        left
+        counts
     }
 
     /// Returns whether released jobs do not start although there is room.

@@ -125,10 +125,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             DaemonMode::Shadow => None,
         };
         config.home.note_run().map_err(LiveError::io(config.home.state().display()))?;
-        let seen = cluster.observe(&crate::cluster::Want::default())?;
+        let snapshot = cluster.observe(&crate::cluster::Want::default())?;
         let ledger = ActionLedger::open(config.home.ledger()).map_err(LiveError::io(config.home.ledger().display()))?;
         let (wall, steady) = (clock.wall(), clock.steady());
-        let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &seen, wall, steady));
+        let begun = (0..config.sets.len()).map(|at| LiveDesk::begin(&config, at, &snapshot, wall, steady));
         let mut begun = begun.collect::<Result<Vec<_>, LiveError>>()?;
         // Where no journal says how far the wake file was read, the ledger has the words up to its
         // own position.
@@ -189,7 +189,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             }
         }
         if daemon.config.mode == DaemonMode::Drive {
-            daemon.remember_ledger(&seen)?;
+            daemon.remember_ledger(&snapshot)?;
         }
         if daemon.config.mode == DaemonMode::Drive {
             let (path, instance) = (daemon.config.home.heartbeat(), daemon.config.instance.clone());
@@ -200,10 +200,10 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Restores the jobs that an earlier daemon held and suspended, where no journal has them.
-    fn remember_ledger(&mut self, seen: &ClusterSnapshot) -> Result<(), LiveError> {
+    fn remember_ledger(&mut self, snapshot: &ClusterSnapshot) -> Result<(), LiveError> {
         let garbled = self.ledger.standing().garbled.len();
         for at in 0..self.desks.len() {
-            self.remember_set(at, seen)?;
+            self.remember_set(at, snapshot)?;
         }
         if garbled > 0 {
             let path = self.config.home.ledger();
@@ -213,14 +213,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Restores those of one set: of several sets, jobs that are listed in its partitions.
-    fn remember_set(&mut self, at: usize, seen: &ClusterSnapshot) -> Result<(), LiveError> {
+    fn remember_set(&mut self, at: usize, snapshot: &ClusterSnapshot) -> Result<(), LiveError> {
         let (standing, desk) = (self.ledger.standing(), &self.desks[at]);
         let several = self.desks.len() > 1;
-        let own = seen.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
+        let own = snapshot.jobs.iter().filter(|fact| several && desk.set.partitions.contains(&fact.partition));
         let own: BTreeSet<JobKey> = own.flat_map(JobFact::keys).collect();
         let unknown = |key: &&JobKey| desk.core.tracker().job(**key).is_none() && (!several || own.contains(key));
         let is_bare = |fact: &&JobFact| fact.state == JobState::Pending && fact.mark == HookMark::None;
-        let marked = seen.jobs.iter().filter(is_bare).flat_map(JobFact::keys).filter(|key| standing.is_ours(*key));
+        let marked = snapshot.jobs.iter().filter(is_bare).flat_map(JobFact::keys).filter(|key| standing.is_ours(*key));
         let all: BTreeSet<JobKey> = standing.held.iter().copied().chain(marked).collect();
         let held: BTreeSet<JobKey> = all.iter().filter(unknown).copied().collect();
         let stopped: BTreeSet<JobKey> = standing.suspended.iter().filter(unknown).copied().collect();
@@ -230,7 +230,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             self.feed(at, &CoreInput::Remembered { taken: held, stopped, pinned })?;
         }
         if !users.is_empty() || !operators.is_empty() || given_back {
-            self.feed(at, &CoreInput::RememberedWords { users, operators, given_back, since: seen.time })?;
+            self.feed(at, &CoreInput::RememberedWords { users, operators, given_back, since: snapshot.time })?;
         }
         Ok(())
     }
@@ -291,8 +291,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 self.due = self.due.min(now + if self.after_end { AFTER_END } else { AFTER_WAKE });
             }
             self.beat_between(now);
-            let left = self.due.saturating_sub(self.clock.steady());
-            self.clock.sleep(NAP.min(left.max(Duration::from_millis(1))));
+            let pause = self.due.saturating_sub(self.clock.steady());
+            self.clock.sleep(NAP.min(pause.max(Duration::from_millis(1))));
         }
     }
 

@@ -30,8 +30,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         desk.remarks.next = now + EVERY;
         let tracker = desk.core.tracker();
         let foretold = |id| desk.foretell.start(id).and_then(|start| start.likely);
-        let told = &mut desk.remarks.told;
-        told.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
+        let starts = &mut desk.remarks.told;
+        starts.retain(|key, _| tracker.job(*key).is_some_and(|t| t.place == TrackedPlace::Waiting));
         // A job that the hook did not mark must not look as if it had.
         let marked = |key: JobKey| tracker.mirror().fact(key).is_some_and(|fact| fact.mark == HookMark::Held);
         let waits = |t: &&Tracked| t.place == TrackedPlace::Waiting && t.flight.is_none() && t.key.task.is_none();
@@ -41,7 +41,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
                 let start = t.story.planned.map(|promise| promise.start).or_else(|| t.id.and_then(foretold))?;
                 // Policies without a plan for it say so by the end of time.
                 let start = start.0.checked_add(ahead).filter(|&start| start < i64::MAX / 2)?;
-                let fresh = told.get(&t.key).is_some_and(|&(old, at)| {
+                let fresh = starts.get(&t.key).is_some_and(|&(old, at)| {
                     now.saturating_sub(at) < OLD || start.abs_diff(old) < CHANGE.unsigned_abs()
                 });
                 (!fresh).then_some((t.key, start))

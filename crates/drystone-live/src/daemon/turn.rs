@@ -94,11 +94,11 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             self.due = self.due.min(now + self.budget.period().min(soon).max(delay));
         }
         self.publish(now);
-        let told = self.clock.steady().saturating_sub(now);
-        if told >= LONG {
-            tracing::warn!(seconds = told.as_secs_f64(), "telling people took long");
+        let duration = self.clock.steady().saturating_sub(now);
+        if duration >= LONG {
+            tracing::warn!(seconds = duration.as_secs_f64(), "telling people took long");
         }
-        self.beat_between(now + told);
+        self.beat_between(now + duration);
         if matches!(end, Ok(None)) {
             (0..self.desks.len()).for_each(|at| self.remark(at, now));
         }
@@ -108,31 +108,31 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Looks, and does what follows.
     fn look(&mut self) -> Result<Option<DaemonEnd>, LiveError> {
         let lines = self.wake.read().map_err(LiveError::io(self.config.home.wake().display()))?;
-        let told: Vec<(WakePosition, HookMessage)> =
+        let messages: Vec<(WakePosition, HookMessage)> =
             lines.iter().filter_map(|(behind, line)| Some((*behind, HookMessage::parse(line)?))).collect();
-        self.note_users(&told)?;
+        self.note_users(&messages)?;
         let places = self.desks.iter().flat_map(|desk| desk.core.tracker().wants().places);
-        let seen = match self.cluster.observe(&Want { places: places.collect() }) {
-            Ok(seen) => seen,
+        let snapshot = match self.cluster.observe(&Want { places: places.collect() }) {
+            Ok(snapshot) => snapshot,
             Err(error @ ClusterError::Broken(_)) => return Err(error.into()),
             Err(error) => {
-                self.is_silent(&error, told)?;
+                self.is_silent(&error, messages)?;
                 return Ok(None);
             }
         };
         self.hears();
-        self.leaves = seen.jobs.iter().any(|fact| fact.leaving);
+        self.leaves = snapshot.jobs.iter().any(|fact| fact.leaving);
         // What follows may take long on a busy machine.
         self.beat_between(self.clock.steady());
-        self.count_missed(&seen);
-        self.note_new_nodes(&seen)?;
+        self.count_missed(&snapshot);
+        self.note_new_nodes(&snapshot)?;
         let mut all = std::mem::take(&mut self.unheard);
-        all.extend(told);
+        all.extend(messages);
         let mut end = None;
         self.soon = false;
         for at in 0..self.desks.len() {
             if end.is_none() {
-                end = self.look_at_set(at, &seen, &all)?;
+                end = self.look_at_set(at, &snapshot, &all)?;
             }
         }
         if end.is_none() && !self.beat()? {
@@ -146,23 +146,23 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     fn look_at_set(
         &mut self,
         at: usize,
-        seen: &ClusterSnapshot,
-        told: &[(WakePosition, HookMessage)],
+        snapshot: &ClusterSnapshot,
+        messages: &[(WakePosition, HookMessage)],
     ) -> Result<Option<DaemonEnd>, LiveError> {
         let (stamp, core) = (self.stamp(at), &self.desks[at].core);
-        let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, seen));
+        let delta = core.tracker().mirror().diff(&seen_by(&self.config.sets, at, snapshot));
         let tracker = core.tracker();
         let is_due = core.deadline().is_some_and(|due| due <= stamp.time());
         let is_due = is_due || tracker.is_waiting() || tracker.is_undecided() || !tracker.has_begun();
         let mut end = None;
         let (has_heard, heard) = (self.desks[at].heard, self.wake.position());
-        let told = told.iter().filter(|(behind, _)| !behind.is_within(has_heard)).map(|&(_, message)| message);
-        let told: Vec<HookMessage> = told.collect();
+        let messages = messages.iter().filter(|(behind, _)| !behind.is_within(has_heard)).map(|&(_, message)| message);
+        let messages: Vec<HookMessage> = messages.collect();
         self.desks[at].heard = heard;
-        if !delta.is_empty() || !told.is_empty() || is_due {
+        if !delta.is_empty() || !messages.is_empty() || is_due {
             self.note_marks(&delta)?;
             let held = unmarked_holds(&delta);
-            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told, heard })?;
+            let output = self.feed(at, &CoreInput::Facts { stamp, delta, told: messages, heard })?;
             self.note_holds(at, &held)?;
             end = self.carry_out(at, &output)?;
         }
@@ -186,8 +186,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         let way = self.desks[at].core.tracker().first_in_the_way();
         let way = way.map_or_else(String::new, |(key, is_left)| {
-            let left = if is_left { ", which is left to the cluster," } else { "" };
-            format!("; job {0}{left} waits for room before them: `scontrol hold {0}` lets them pass", key.name())
+            let aside = if is_left { ", which is left to the cluster," } else { "" };
+            format!("; job {0}{aside} waits for room before them: `scontrol hold {0}` lets them pass", key.name())
         });
         let stall =
             format!("released jobs have not started for {} s although processors are idle{way}", stalled / 1_000);
@@ -221,14 +221,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
-        let known = self.ledger.standing();
+        let standing = self.ledger.standing();
         let pending = delta.changed.iter().filter(|fact| fact.state == JobState::Pending);
         let entry = |fact: &JobFact| {
             let (name, key) =
                 (JobName { id: fact.id, task: None }, JobKey { id: fact.id, task: None, submit: fact.submit });
             match fact.mark {
-                HookMark::Held => (!known.marked.contains(&key)).then_some(LedgerLine::Marked(key)),
-                HookMark::User => (!known.users.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
+                HookMark::Held => (!standing.marked.contains(&key)).then_some(LedgerLine::Marked(key)),
+                HookMark::User => (!standing.users.knows(fact.id)).then_some(LedgerLine::UserHold(name)),
                 HookMark::None => None,
             }
         };
@@ -243,34 +243,34 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         if self.config.mode == DaemonMode::Shadow || held.is_empty() {
             return Ok(());
         }
-        let (known, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
+        let (standing, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
         let is_theirs = |key: &JobKey| tracker.job(*key).is_some_and(|tracked| tracked.user_hold);
         let mut entries = Vec::new();
-        for &id in held.iter().filter(|&&id| !known.users.knows(id)) {
+        for &id in held.iter().filter(|&&id| !standing.users.knows(id)) {
             let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::keys).collect();
             if keys.iter().all(is_theirs) {
                 entries.push(LedgerLine::UserHold(JobName { id, task: None }));
             } else {
-                let theirs = keys.into_iter().filter(is_theirs);
-                entries.extend(theirs.map(|key| LedgerLine::UserHold(JobName { id, task: key.task })));
+                let user_keys = keys.into_iter().filter(is_theirs);
+                entries.extend(user_keys.map(|key| LedgerLine::UserHold(JobName { id, task: key.task })));
             }
         }
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
     /// Notes what the hook said in the ledger, where a hand-back needs it.
-    fn note_users(&mut self, told: &[(WakePosition, HookMessage)]) -> Result<(), LiveError> {
+    fn note_users(&mut self, messages: &[(WakePosition, HookMessage)]) -> Result<(), LiveError> {
         if self.config.mode == DaemonMode::Shadow {
             return Ok(());
         }
-        let known = self.ledger.standing();
+        let standing = self.ledger.standing();
         let is_flying = |name| self.desks.iter().any(|desk| desk.core.tracker().is_own_hold(name));
-        let is_own = |name| known.holds_any(name) || is_flying(name);
+        let is_own = |name| standing.holds_any(name) || is_flying(name);
         let has_word = |name: JobName| self.desks.iter().any(|desk| desk.core.tracker().has_word_on(name.id));
         // Jobs whose marks were overwritten before the first look at them, and that looked like
         // held by their users.
-        let misread = told.iter().filter_map(|(_, line)| match *line {
-            HookMessage::Overwritten(name) if known.users.knows(name.id) && !has_word(name) => {
+        let misread = messages.iter().filter_map(|(_, line)| match *line {
+            HookMessage::Overwritten(name) if standing.users.knows(name.id) && !has_word(name) => {
                 Some(LedgerLine::UserRelease(name))
             }
             _ => None,
@@ -278,22 +278,22 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let misread: Vec<LedgerLine> = misread.collect();
         let entries: Vec<LedgerLine> = misread
             .into_iter()
-            .chain(told.iter().filter_map(|(_, line)| match *line {
+            .chain(messages.iter().filter_map(|(_, line)| match *line {
                 HookMessage::Hold(name) => Some(LedgerLine::UserHold(name)),
                 HookMessage::Release(name) => Some(LedgerLine::UserRelease(name)),
                 HookMessage::Overwritten(name) => Some(LedgerLine::Overwritten(name)),
                 HookMessage::Keep(name) => Some(LedgerLine::OperatorHold(name)),
                 HookMessage::Rehold(name) => (!is_own(name)).then_some(LedgerLine::OperatorHold(name)),
             }))
-            .chain((!told.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
+            .chain((!messages.is_empty()).then(|| LedgerLine::Heard(self.wake.position())))
             .collect();
         self.ledger.add(&entries).map_err(LiveError::io(NO_SPACE))
     }
 
     /// The cluster does not answer: nothing is concluded, nothing decided, and no clock of an order
     /// goes on.
-    fn is_silent(&mut self, error: &ClusterError, told: Vec<(WakePosition, HookMessage)>) -> Result<(), LiveError> {
-        self.unheard.extend(told);
+    fn is_silent(&mut self, error: &ClusterError, messages: Vec<(WakePosition, HookMessage)>) -> Result<(), LiveError> {
+        self.unheard.extend(messages);
         self.stats.failures += 1;
         if !self.stats.silent {
             tracing::warn!(%error, "the cluster does not answer");
@@ -370,16 +370,16 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let mut fenced = false;
         let mut may = || {
             faults.pass("pins");
-            let mine = heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
-            fenced |= !mine;
+            let is_mine = heartbeat.as_ref().is_some_and(super::Heartbeat::is_mine);
+            fenced |= !is_mine;
             faults.pass("fence");
             // Many commands take their time; the cluster has answered.
             let now = clock.steady();
-            if mine && now.saturating_sub(*beaten) >= BEAT {
+            if is_mine && now.saturating_sub(*beaten) >= BEAT {
                 *beaten = now;
                 let _ = heartbeat.as_ref().map(|heartbeat| heartbeat.beat(clock.wall()));
             }
-            mine
+            is_mine
         };
         let outcomes = self.cluster.act(orders, &mut may);
         self.budget.spend_on_orders(self.cluster.cost());
@@ -395,16 +395,16 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             ClusterOrder::Pin { key, .. } => Some(LedgerLine::Pinned(key)),
             _ => None,
         };
-        let known = self.ledger.standing();
+        let standing = self.ledger.standing();
         let new = |entry: &LedgerLine| match entry {
-            LedgerLine::Held(key) => !known.held.contains(key),
-            LedgerLine::Suspended(key) => !known.suspended.contains(key),
-            LedgerLine::Pinned(key) => !known.pinned.contains(key),
+            LedgerLine::Held(key) => !standing.held.contains(key),
+            LedgerLine::Suspended(key) => !standing.suspended.contains(key),
+            LedgerLine::Pinned(key) => !standing.pinned.contains(key),
             _ => true,
         };
         let is_user_held =
             |key| self.desks.iter().any(|desk| desk.core.tracker().job(key).is_some_and(|tracked| tracked.user_hold));
-        let is_said_held = |key| known.users.holds(key) || known.operators.holds(key);
+        let is_said_held = |key| standing.users.holds(key) || standing.operators.holds(key);
         let released = |order: &ClusterOrder| match *order {
             ClusterOrder::Hold(key) if is_said_held(key) && !is_user_held(key) => {
                 Some(LedgerLine::OperatorRelease(JobName { id: key.id, task: key.task }))
@@ -470,9 +470,9 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         self.beaten = self.clock.steady();
         let wall = self.clock.wall();
         let Some(heartbeat) = &self.heartbeat else { return Ok(true) };
-        let mine = heartbeat.beat(wall).map_err(LiveError::io(self.config.home.heartbeat().display()))?;
+        let is_mine = heartbeat.beat(wall).map_err(LiveError::io(self.config.home.heartbeat().display()))?;
         self.pass("beat")?;
-        Ok(mine)
+        Ok(is_mine)
     }
 
     /// Writes something for people.
@@ -486,8 +486,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     pub(super) fn note_of(&mut self, at: usize, text: &str) -> Result<(), LiveError> {
         let wall = self.clock.wall();
         let several = self.desks.len() > 1;
-        let told = if several { format!("{}: {text}", self.desks[at].set.name()) } else { text.to_string() };
-        self.stats.note(wall, &told);
+        let note = if several { format!("{}: {text}", self.desks[at].set.name()) } else { text.to_string() };
+        self.stats.note(wall, &note);
         self.write(at, &JournalRecord::Note { at: self.stamp(at).now, text: text.to_string() })
     }
 
@@ -583,8 +583,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     /// Says once of each node that has come to a driven partition that no job of the policy starts
     /// there: the machine stays as it was at the start.
-    fn note_new_nodes(&mut self, seen: &ClusterSnapshot) -> Result<(), LiveError> {
-        let new = seen.nodes.iter().map(|node| &node.name).filter(|name| !self.known_nodes.contains(*name));
+    fn note_new_nodes(&mut self, snapshot: &ClusterSnapshot) -> Result<(), LiveError> {
+        let new = snapshot.nodes.iter().map(|node| &node.name).filter(|name| !self.known_nodes.contains(*name));
         for name in new.cloned().collect::<Vec<String>>() {
             tracing::warn!(node = name, "is new, and not used before the daemon is started again");
             self.note(&format!("node {name} is new: start the daemon again to use it"))?;
@@ -595,8 +595,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     /// Numbers of jobs are consecutive: those between the highest of two looks that are not listed
     /// came and went unseen.
-    fn count_missed(&mut self, seen: &ClusterSnapshot) {
-        let numbers: BTreeSet<u64> = seen.jobs.iter().map(|fact| fact.number).collect();
+    fn count_missed(&mut self, snapshot: &ClusterSnapshot) {
+        let numbers: BTreeSet<u64> = snapshot.jobs.iter().map(|fact| fact.number).collect();
         let Some(&last) = numbers.last() else { return };
         if let Some(highest) = self.highest.filter(|&highest| highest < last) {
             let listed = numbers.range(highest + 1..).count() as u64;
@@ -608,7 +608,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Tells people, now and then.
     fn publish(&mut self, now: Duration) {
         let every = if self.board.is_watched() { TELL } else { TELL_NOBODY };
-        if self.told.is_some_and(|told| now.saturating_sub(told) < every) {
+        if self.told.is_some_and(|last| now.saturating_sub(last) < every) {
             return;
         }
         self.told = Some(now);

@@ -84,13 +84,13 @@ fn on_nodes(policy: &PolicySpec, by_count: bool) -> TrackerSettings {
 impl Gathering {
     fn look_at(&mut self, key: JobKey) {
         let Some(fact) = self.mirror.fact(key) else { return };
-        let known = self.first.entry((key.id, key.task)).or_insert((key.submit, fact.restarts));
-        if fact.restarts <= known.1 && known.0 != key.submit {
+        let earliest = self.first.entry((key.id, key.task)).or_insert((key.submit, fact.restarts));
+        if fact.restarts <= earliest.1 && earliest.0 != key.submit {
             // The number was given to another job.
-            *known = (key.submit, fact.restarts);
+            *earliest = (key.submit, fact.restarts);
         }
-        known.1 = fact.restarts;
-        let submit = known.0.min(key.submit);
+        earliest.1 = fact.restarts;
+        let submit = earliest.0.min(key.submit);
         if fact.state == JobState::Pending {
             let mut fact = fact.clone();
             if let Some(first) = self.asked.get(&key) {
@@ -150,7 +150,7 @@ pub fn workload_for(
     folder: &Path,
     policy: Option<&PolicySpec>,
 ) -> Result<(Workload, Vec<Span>, Option<Workload>), JournalError> {
-    let Gathering { layout, past, asked, cluster, by_count, .. } = gather(folder)?;
+    let Gathering { layout, past, asked: requests, cluster, by_count, .. } = gather(folder)?;
     let jobs = in_order(past);
     let ran: Vec<&ExportedJob> = jobs.iter().filter(|job| job.start.is_some()).collect();
     let settings = policy.map(|policy| on_nodes(policy, by_count)).filter(|settings| settings.on_nodes);
@@ -163,7 +163,7 @@ pub fn workload_for(
     let mut numbers = BTreeSet::new();
     for past in ran {
         if let Some(tracker) = &mut tracker {
-            demands.push(asked.get(&past.key).map_or(DemandId::NONE, |fact| tracker.demand_asked(fact)));
+            demands.push(requests.get(&past.key).map_or(DemandId::NONE, |fact| tracker.demand_asked(fact)));
         }
         let limit = past.limit.unwrap_or(365 * 86_400);
         let mut job = Job::new(Time(past.submit - origin), past.procs, Span(limit));

@@ -27,13 +27,13 @@ pub(super) fn skip_head(bytes: &[u8], path: &Path) -> Result<Option<usize>, Jour
     let Some((layout, rest)) = bytes.get(MAGIC.len()..).and_then(|rest| rest.split_first_chunk::<2>()) else {
         return Ok(None);
     };
-    let found = u16::from_le_bytes(*layout);
+    let layout_number = u16::from_le_bytes(*layout);
     let Some(version) = rest.split_first().and_then(|(&length, rest)| rest.get(..usize::from(length))) else {
         return Ok(None);
     };
-    if found != LAYOUT {
+    if layout_number != LAYOUT {
         let version = String::from_utf8_lossy(version).into_owned();
-        return Err(JournalError::OtherLayout { path: path.to_path_buf(), found, version });
+        return Err(JournalError::OtherLayout { path: path.to_path_buf(), found: layout_number, version });
     }
     Ok(Some(MAGIC.len() + 3 + version.len()))
 }

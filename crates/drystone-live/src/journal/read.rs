@@ -33,7 +33,7 @@ pub fn segments(folder: &Path) -> Result<Vec<DiskSegment>, JournalError> {
         let entry = entry.map_err(JournalError::io(folder))?;
         let number = entry.file_name().to_str().and_then(|n| n.strip_suffix(".journal")).and_then(|n| n.parse().ok());
         if let Some(number) = number {
-            let bytes = entry.metadata().map_or(0, |found| found.len());
+            let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
             segments.push(DiskSegment { number, path: entry.path(), bytes });
         }
     }

@@ -36,17 +36,17 @@ pub struct JournalReplay {
 /// # Errors
 /// It cannot be read, or its policy is not known here.
 pub fn replay(folder: &Path) -> Result<JournalReplay, JournalError> {
-    let mut found = JournalReplay::default();
+    let mut outcome = JournalReplay::default();
     for (segment, records) in whole(folder)? {
         let Some((JournalRecord::Begin(begin), rest)) = records.split_first() else { continue };
-        found.segments += 1;
+        outcome.segments += 1;
         let mut core = core_of(begin)?;
         for (at, record) in rest.iter().enumerate() {
             let JournalRecord::In(input) = record else { continue };
-            found.inputs += 1;
+            outcome.inputs += 1;
             let replayed = take(&mut core, input)?;
-            found.decided += replayed.decided.len();
-            found.orders += replayed.orders.len();
+            outcome.decided += replayed.decided.len();
+            outcome.orders += replayed.orders.len();
             let recorded = match rest.get(at + 1) {
                 Some(JournalRecord::Out(output)) => output.clone(),
                 // The daemon was killed before it wrote what came out.
@@ -54,12 +54,12 @@ pub fn replay(folder: &Path) -> Result<JournalReplay, JournalError> {
                 Some(_) => CoreOutput::default(),
             };
             if postcard::to_stdvec(&recorded)? != postcard::to_stdvec(&replayed)? {
-                found.mismatch = Some(Mismatch { segment: segment.number, record: at + 1, recorded, replayed });
-                return Ok(found);
+                outcome.mismatch = Some(Mismatch { segment: segment.number, record: at + 1, recorded, replayed });
+                return Ok(outcome);
             }
         }
     }
-    Ok(found)
+    Ok(outcome)
 }
 
 /// Takes something in again. Where the daemon had to give everything back then, so it has now.

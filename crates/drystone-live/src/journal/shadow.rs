@@ -35,8 +35,8 @@ pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shad
         for record in records {
             match record {
                 JournalRecord::Begin(begin) => (layout, partitions) = (begin.layout, begin.settings.partitions),
-                JournalRecord::In(CoreInput::Facts { stamp, delta, told, .. }) => {
-                    looks.push(Look { stamp, delta, told });
+                JournalRecord::In(CoreInput::Facts { stamp, delta, told: messages, .. }) => {
+                    looks.push(Look { stamp, delta, told: messages });
                 }
                 _ => {}
             }
@@ -45,16 +45,16 @@ pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shad
     let settings = TrackerSettings::of(DaemonMode::Shadow, partitions, true, policy).by_count(by_count);
     let mut core = Core::new(settings, layout, policy);
     let mut cluster = ReplayCluster::new(looks);
-    let mut found = Shadowed::default();
+    let mut outcome = Shadowed::default();
     let mut gains = BTreeMap::new();
-    while let Ok(seen) = cluster.observe(&Want::default()) {
-        let Some((stamp, told)) = cluster.last().cloned() else { break };
+    while let Ok(snapshot) = cluster.observe(&Want::default()) {
+        let Some((stamp, messages)) = cluster.last().cloned() else { break };
         while let Some(due) = core.tick_due(Time(stamp.now)) {
             core.take(&CoreInput::Tick(Stamp { now: due.0, ..stamp }))?;
         }
-        let delta = core.tracker().mirror().diff(&seen);
-        core.take(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() })?;
-        found.looks += 1;
+        let delta = core.tracker().mirror().diff(&snapshot);
+        core.take(&CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() })?;
+        outcome.looks += 1;
         for job in core.tracker().recent() {
             if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)
                 && started >= wanted
@@ -63,7 +63,7 @@ pub fn shadow(folder: &Path, policy: &PolicySpec, by_count: bool) -> Result<Shad
             }
         }
     }
-    found.earlier = gains.len();
-    found.mean_earlier = gains.values().map(|&gain| gain as f64).sum::<f64>() / gains.len().max(1) as f64;
-    Ok(found)
+    outcome.earlier = gains.len();
+    outcome.mean_earlier = gains.values().map(|&gain| gain as f64).sum::<f64>() / gains.len().max(1) as f64;
+    Ok(outcome)
 }

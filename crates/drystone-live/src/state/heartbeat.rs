@@ -120,17 +120,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("heartbeat");
         assert_eq!(Beat::read(&path), Beat::Missing);
-        let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
-        assert!(mine.beat(8).expect("written"));
+        let heartbeat = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        assert!(heartbeat.beat(8).expect("written"));
         assert_eq!(Beat::read(&path), Beat::At { second: 8, instance: "a".into() });
         Heartbeat::give_back(&path, "token").expect("written");
-        assert!(!mine.is_mine() && !mine.beat(9).expect("looked"));
+        assert!(!heartbeat.is_mine() && !heartbeat.beat(9).expect("looked"));
         assert_eq!(Beat::read(&path), Beat::Off);
         // Asleep between its look and its writing.
-        mine.write(10).expect("written");
-        assert!(!mine.is_mine());
+        heartbeat.write(10).expect("written");
+        assert!(!heartbeat.is_mine());
         let next = Heartbeat::begin(path.clone(), "b".into(), 11).expect("written");
-        assert!(next.is_mine() && !mine.is_mine());
+        assert!(next.is_mine() && !heartbeat.is_mine());
         std::fs::write(&path, "x").expect("written");
         assert_eq!((Beat::read(&path), next.is_mine()), (Beat::Garbled, false));
     }
@@ -139,9 +139,9 @@ mod tests {
     fn a_hand_back_while_it_writes_is_seen_after_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("heartbeat");
-        let mine = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
+        let heartbeat = Heartbeat::begin(path.clone(), "a".into(), 7).expect("written");
         // The fence falls, and its zero is overwritten by the daemon that was asleep.
         write_shared(&fence(&path), b"token", false).expect("written");
-        assert!(!mine.beat(8).expect("looked"));
+        assert!(!heartbeat.beat(8).expect("looked"));
     }
 }

@@ -325,9 +325,9 @@ mod tests {
         let standing = ActionLedger::read(&path).expect("read");
         assert_eq!((&standing.held, &standing.garbled), (&[key].into(), &vec![3]));
         ActionLedger::give_back(&path, &standing).expect("written");
-        let kept = ActionLedger::read(&path).expect("read");
-        assert!(kept.given_back && kept.held.is_empty());
-        assert_eq!(kept.users.iter().collect::<Vec<_>>(), [(JobName { id: 5, task: Some(2) }, true)]);
+        let standing = ActionLedger::read(&path).expect("read");
+        assert!(standing.given_back && standing.held.is_empty());
+        assert_eq!(standing.users.iter().collect::<Vec<_>>(), [(JobName { id: 5, task: Some(2) }, true)]);
         let mut ledger = ActionLedger::open(path.clone()).expect("opened");
         ledger.begin_again().expect("written");
         ledger.add(&[LedgerLine::Held(key)]).expect("written");
@@ -340,15 +340,16 @@ mod tests {
     fn operators_holds_outlive_a_hand_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
-        let (kept, freed) = (JobName { id: 4, task: None }, JobName { id: 5, task: Some(2) });
+        let (held_name, freed) = (JobName { id: 4, task: None }, JobName { id: 5, task: Some(2) });
         let mut ledger = ActionLedger::open(path.clone()).expect("begun");
-        let lines = [LedgerLine::OperatorHold(kept), LedgerLine::UserRelease(kept), LedgerLine::OperatorHold(freed)];
+        let lines =
+            [LedgerLine::OperatorHold(held_name), LedgerLine::UserRelease(held_name), LedgerLine::OperatorHold(freed)];
         ledger.add(&lines).expect("written");
         ledger.add(&[LedgerLine::OperatorRelease(freed)]).expect("written");
         let check = |standing: &LedgerStanding| {
             let key = |name: JobName| JobKey { id: name.id, task: name.task, submit: 7 };
             let words = |name| (standing.users.on(key(name)), standing.operators.holds(key(name)));
-            assert_eq!(words(kept), (Some(false), true));
+            assert_eq!(words(held_name), (Some(false), true));
             assert!(!standing.users.holds(key(freed)) && !standing.operators.holds(key(freed)));
         };
         check(&ActionLedger::read(&path).expect("read"));

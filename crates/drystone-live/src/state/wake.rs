@@ -39,15 +39,16 @@ impl Wake {
                 std::os::unix::fs::chown(&path, writer, None)?;
             }
         }
-        let found = std::fs::metadata(&path)?;
-        let is_there = from.file == found.ino() && from.offset <= found.len();
+        let metadata = std::fs::metadata(&path)?;
+        let is_there = from.file == metadata.ino() && from.offset <= metadata.len();
         let offset = if is_there { from.offset } else { 0 };
-        Ok(Wake { path, offset, inode: found.ino(), rest: Vec::new(), writer })
+        Ok(Wake { path, offset, inode: metadata.ino(), rest: Vec::new(), writer })
     }
 
     /// Returns whether there are unread lines.
     pub fn is_new(&self) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|found| found.len() != self.offset || found.ino() != self.inode)
+        std::fs::metadata(&self.path)
+            .is_ok_and(|metadata| metadata.len() != self.offset || metadata.ino() != self.inode)
     }
 
     /// Returns whether all unread lines tell of ends, by the script of ends: they begin with the
@@ -76,9 +77,9 @@ impl Wake {
             }
             Err(error) => return Err(error),
         };
-        let found = file.metadata()?;
-        if found.ino() != self.inode || found.len() < self.offset {
-            (self.offset, self.inode) = (0, found.ino());
+        let metadata = file.metadata()?;
+        if metadata.ino() != self.inode || metadata.len() < self.offset {
+            (self.offset, self.inode) = (0, metadata.ino());
         }
         file.seek(SeekFrom::Start(self.offset))?;
         let before = self.position().offset;
@@ -105,10 +106,10 @@ impl Wake {
     pub fn lines_since(path: &Path, from: WakePosition) -> Vec<(WakePosition, String)> {
         let mut lines = Vec::new();
         for path in [path.with_extension("old"), path.to_path_buf()] {
-            let (Ok(found), Ok(bytes)) = (std::fs::metadata(&path), std::fs::read(&path)) else { continue };
-            let mut position = WakePosition { file: found.ino(), offset: 0 };
+            let (Ok(metadata), Ok(bytes)) = (std::fs::metadata(&path), std::fs::read(&path)) else { continue };
+            let mut position = WakePosition { file: metadata.ino(), offset: 0 };
             let mut unread = &bytes[..];
-            if let Some(rest) = (found.ino() == from.file).then(|| bytes.get(from.offset as usize..)).flatten() {
+            if let Some(rest) = (metadata.ino() == from.file).then(|| bytes.get(from.offset as usize..)).flatten() {
                 // Files before this one were read to their end.
                 lines.clear();
                 (unread, position) = (rest, from);

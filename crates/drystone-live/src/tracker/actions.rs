@@ -20,25 +20,25 @@ impl Tracker {
             }
         }
         let mut room = self.room();
-        let mut kept = self.kept_nodes();
+        let mut reserve = self.kept_nodes();
         for &action in actions.list() {
             match action {
                 Action::Start { job, on, why } => {
                     let set = if let Placement::Set(index) = on { actions.set(index) } else { None };
                     self.with(job, |tracker, t| {
-                        let found = if suspends {
+                        let spot = if suspends {
                             Found::Anywhere
                         } else {
-                            tracker.finds_room(t, set, &mut room, kept.as_mut())
+                            tracker.finds_room(t, set, &mut room, reserve.as_mut())
                         };
-                        let is_kept = match found {
+                        let is_kept = match spot {
                             Found::Anywhere => return tracker.start(t, set, None, suspends, &mut turn),
                             Found::On(nodes) => return tracker.start(t, set, Some(&nodes), suspends, &mut turn),
                             Found::Crowded => false,
                             Found::Kept => true,
                         };
                         if !is_kept && tracker.comes_first(t, why) {
-                            kept = tracker.mirror.fact(t.key).and_then(|fact| tracker.kept_for(t, fact));
+                            reserve = tracker.mirror.fact(t.key).and_then(|fact| tracker.kept_for(t, fact));
                         }
                         turn.tell(t.id, TrackerNews::Requeued(t.key));
                         turn.refused = true;
@@ -65,7 +65,7 @@ impl Tracker {
                 _ => {}
             }
         }
-        turn.kept = self.announce_kept(kept.as_ref());
+        turn.kept = self.announce_kept(reserve.as_ref());
         turn
     }
 
@@ -118,11 +118,11 @@ impl Tracker {
         if self.settings.mode == DaemonMode::Shadow {
             return;
         }
-        let asked = self.mirror.fact(t.key).map_or(0, |fact| fact.nodes as usize);
+        let node_count = self.mirror.fact(t.key).map_or(0, |fact| fact.nodes as usize);
         // Only the cluster knows on how many nodes a job may be: one that names no number of nodes
         // shows the least. One that would be on more is not bound, so that its number stays.
         let set = set.filter(|_| self.layout.len() > 1 && !t.user_nodes && !t.narrow);
-        let set = set.filter(|set| self.settings.names || self.layout.split(set).len() == asked);
+        let set = set.filter(|set| self.settings.names || self.layout.split(set).len() == node_count);
         let named = set
             .map(|set| self.layout.split(set).into_iter().map(|(name, _)| name.to_string()).collect::<Vec<String>>());
         let chosen = nodes.map(|nodes| {
@@ -131,7 +131,7 @@ impl Tracker {
         });
         if let Some(nodes) = named.or(chosen) {
             t.pinned = true;
-            let resized = nodes.len() != asked;
+            let resized = nodes.len() != node_count;
             turn.orders.push(ClusterOrder::Pin { key: t.key, nodes, resized });
         } else if t.pinned {
             t.pinned = false;
@@ -151,7 +151,7 @@ impl Tracker {
         t: &Tracked,
         set: Option<&ProcSet>,
         room: &mut IdleRoom,
-        kept: Option<&mut KeptNodes>,
+        reserve: Option<&mut KeptNodes>,
     ) -> Found {
         if self.settings.mode == DaemonMode::Shadow {
             return Found::Anywhere;
@@ -172,7 +172,7 @@ impl Tracker {
             }
             return if fits { Found::Anywhere } else { Found::Crowded };
         }
-        self.find(t, fact, room, kept)
+        self.find(t, fact, room, reserve)
     }
 
     /// Holds a job back that no node has room for, or none beside what is kept for another: the

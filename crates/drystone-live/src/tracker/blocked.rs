@@ -230,10 +230,10 @@ impl Tracker {
     /// refuse many jobs of a large array: its tasks are searched once.
     fn block_early(&mut self, shape: BlockedShape, why: HoldReason, pause: i64, failures: u32) {
         let until = Time(self.stamp.now + pause);
-        let known = self
+        let previous = self
             .blocks
             .insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true, paused: until, open: None });
-        if known.is_none_or(|known| known.until < until || known.why != why) {
+        if previous.is_none_or(|block| block.until < until || block.why != why) {
             self.look_again_at(&[shape].into());
         }
     }
@@ -284,10 +284,10 @@ impl Tracker {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
             lifted.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
-            let kept = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
+            let held_jobs = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
             let mut waits: BTreeMap<BlockedShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
-            for t in
-                kept.filter(|t| matches!(t.why, Some(HoldReason::Retry | HoldReason::Unsatisfiable | HoldReason::Kept)))
+            for t in held_jobs
+                .filter(|t| matches!(t.why, Some(HoldReason::Retry | HoldReason::Unsatisfiable | HoldReason::Kept)))
             {
                 let Some(fact) = self.mirror.fact(t.key) else { continue };
                 let shape = shape(t, fact);
@@ -303,8 +303,8 @@ impl Tracker {
             let (room, nodes) = (self.room(), self.kept_nodes());
             let fits = |t: &Tracked, fact: &JobFact, narrow: bool| {
                 let t = Tracked { narrow, ..t.clone() };
-                let found = self.find(&t, fact, &mut room.clone(), nodes.clone().as_mut());
-                matches!(found, Found::Anywhere | Found::On(_))
+                let spot = self.find(&t, fact, &mut room.clone(), nodes.clone().as_mut());
+                matches!(spot, Found::Anywhere | Found::On(_))
             };
             let free = waits.into_iter().filter(|(_, (t, fact, narrow))| fits(t, fact, *narrow));
             lifted.extend(free.map(|(shape, _)| shape));
@@ -325,14 +325,14 @@ impl Tracker {
         if !self.blocks.values().any(is_hopeless) {
             return Vec::new();
         }
-        let mut told = BTreeSet::new();
+        let mut shapes = BTreeSet::new();
         let mut jobs = Vec::new();
         for t in self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none()) {
             let Some(fact) = self.mirror.fact(t.key) else { continue };
             let shape = shape(t, fact);
             if let Some(block) = self.blocks.get(&shape).filter(|block| is_hopeless(block))
                 && t.why == Some(block.why)
-                && told.insert(shape)
+                && shapes.insert(shape)
             {
                 jobs.push((t.key, block.why));
             }
@@ -346,8 +346,8 @@ impl Tracker {
         let since = self.vain_since?;
         let mut room = self.room();
         let fits = self.jobs.values().any(|t| {
-            let kept = matches!(t.why, Some(HoldReason::Retry)) || t.why.is_none();
-            let pending = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held) && kept;
+            let is_kept = matches!(t.why, Some(HoldReason::Retry)) || t.why.is_none();
+            let pending = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held) && is_kept;
             pending && self.mirror.fact(t.key).is_some_and(|fact| room.take(&self.need(t, fact, false)))
         });
         fits.then(|| self.stamp.steady.saturating_sub(since))
@@ -357,14 +357,14 @@ impl Tracker {
     /// other: the first of those that are left to the cluster, else of those in flight.
     pub fn first_in_the_way(&self) -> Option<(JobKey, bool)> {
         let waits = |fact: &JobFact| fact.state == JobState::Pending && !fact.held;
-        let left = self.jobs.values().filter(|t| t.place == TrackedPlace::Absent && t.flight.is_none());
+        let absent = self.jobs.values().filter(|t| t.place == TrackedPlace::Absent && t.flight.is_none());
         let flying = self.jobs.values().filter(|t| t.flies(Flying::Launching));
         let first = |t: &&Tracked| self.mirror.fact(t.key).map(|fact| (fact.submit, t.key));
         let is_room =
             |t: &&Tracked| self.mirror.fact(t.key).is_some_and(|f| waits(f) && f.reason == PendingReason::Room);
-        let left = left.filter(is_room).min_by_key(first).map(|t| (t.key, true));
+        let first_absent = absent.filter(is_room).min_by_key(first).map(|t| (t.key, true));
         let is_there = |t: &&Tracked| self.mirror.fact(t.key).is_some_and(waits);
-        left.or_else(|| flying.filter(is_there).min_by_key(first).map(|t| (t.key, false)))
+        first_absent.or_else(|| flying.filter(is_there).min_by_key(first).map(|t| (t.key, false)))
     }
 
     /// Marks the pending jobs of these shapes to be looked at in this turn.

@@ -162,8 +162,8 @@ impl Tracker {
     fn shape_of(&self, t: &Tracked, fact: &JobFact) -> NodeShape {
         let nodes = self.need(t, fact, t.narrow).nodes();
         // A job of others may run here with devices that none of our nodes has.
-        let known = |(name, _): &&(String, u32)| self.demands.table.find(name).is_some();
-        let counted: BTreeMap<String, u32> = fact.devices.iter().filter(known).cloned().collect();
+        let is_known = |(name, _): &&(String, u32)| self.demands.table.find(name).is_some();
+        let counted: BTreeMap<String, u32> = fact.devices.iter().filter(is_known).cloned().collect();
         let on_one =
             |at: &NodeAmounts| counted.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count));
         let together = t.narrow || (!counted.is_empty() && self.layout.amounts().iter().any(on_one));
@@ -319,10 +319,10 @@ mod tests {
         let mut shape = |user_nodes: bool, procs, nodes, request: &NodeRequest| {
             let t = Tracked { user_nodes, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
             let fact = JobFact { request: request.clone(), ..fact(procs, nodes, 0, &[]) };
-            let known = tracker.knows_features(&fact);
+            let is_known = tracker.knows_features(&fact);
             let id = tracker.demand_of(&t, &fact);
             let shape = tracker.grown_resources().and_then(|table| table.shape(id).cloned());
-            (known, shape.unwrap_or_default())
+            (is_known, shape.unwrap_or_default())
         };
         let of = |named: &str, excluded: &str, features: &str, exclusive| NodeRequest {
             named: named.into(),
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(shape(false, 4, 1, &of("", "n[1-2],g1", "", false)).1.excluded, ["n1", "n2", "g1"]);
         let whole = shape(false, 8, 1, &of("", "", "", true)).1;
         assert_eq!((whole.nodes, whole.exclusive), ((1, 1), true));
-        for (text, known) in [
+        for (text, is_known) in [
             ("big", true),
             ("ib&big", true),
             ("[ib|big]", true),
@@ -347,7 +347,7 @@ mod tests {
             ("gpu", false),
         ] {
             let (is, shape) = shape(false, 6, 1, &of("", "", text, false));
-            assert_eq!((is, shape.features.as_str()), (known, if known { text } else { "" }), "{text}");
+            assert_eq!((is, shape.features.as_str()), (is_known, if is_known { text } else { "" }), "{text}");
         }
         assert!(!shape(false, 6, 2, &of("", "", "[ib|big]", false)).0, "one of them on both nodes");
     }

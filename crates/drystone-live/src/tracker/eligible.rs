@@ -172,8 +172,8 @@ impl Tracker {
             JobState::Pending => other.id < key.id,
             JobState::Running | JobState::Suspended => other.id != key.id,
         };
-        let others = self.mirror.records().filter(|other| other.user == fact.user);
-        if others.into_iter().any(stands) { ConditionState::Perhaps } else { ConditionState::Yes }
+        let siblings = self.mirror.records().filter(|other| other.user == fact.user);
+        if siblings.into_iter().any(stands) { ConditionState::Perhaps } else { ConditionState::Yes }
     }
 }
 

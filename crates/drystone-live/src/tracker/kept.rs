@@ -106,18 +106,24 @@ impl Tracker {
     }
 
     /// Looks for room for a job beside what is kept, and takes it.
-    pub(super) fn find(&self, t: &Tracked, fact: &JobFact, room: &mut IdleRoom, kept: Option<&mut KeptNodes>) -> Found {
+    pub(super) fn find(
+        &self,
+        t: &Tracked,
+        fact: &JobFact,
+        room: &mut IdleRoom,
+        reserve: Option<&mut KeptNodes>,
+    ) -> Found {
         let need = self.need(t, fact, t.narrow);
         let Some(on) = room.place(&need) else { return Found::Crowded };
-        let Some(kept) = kept.filter(|kept| !self.is_ahead(t.key) && self.would_end(fact) > kept.at) else {
+        let Some(reserve) = reserve.filter(|reserve| !self.is_ahead(t.key) && self.would_end(fact) > reserve.at) else {
             room.take_at(&need, &on);
             return Found::Anywhere;
         };
-        let both = room.least(&kept.beside);
+        let both = room.least(&reserve.beside);
         let elsewhere = room.allows_more(&both, &need);
         let Some(on) = both.place(&need).filter(|_| !(elsewhere && t.user_nodes)) else { return Found::Kept };
         room.take_at(&need, &on);
-        kept.beside.take_at(&need, &on);
+        reserve.beside.take_at(&need, &on);
         if elsewhere { Found::On(on.into_iter().map(|(at, _)| at).collect()) } else { Found::Anywhere }
     }
 
@@ -151,15 +157,15 @@ impl Tracker {
     }
 
     /// Returns the start that is kept for a job, where it is another than before, and notes it.
-    pub(super) fn announce_kept(&mut self, kept: Option<&KeptNodes>) -> Option<(JobId, Time)> {
-        let (ahead, kept) = (self.ahead.as_mut()?, kept?);
-        if ahead.start == Some(kept.at) {
+    pub(super) fn announce_kept(&mut self, reserve: Option<&KeptNodes>) -> Option<(JobId, Time)> {
+        let (ahead, reserve) = (self.ahead.as_mut()?, reserve?);
+        if ahead.start == Some(reserve.at) {
             return None;
         }
-        ahead.start = Some(kept.at);
+        ahead.start = Some(reserve.at);
         let t = self.jobs.get_mut(&ahead.key)?;
-        t.note(AnnouncedStart { at: self.stamp.time(), start: kept.at, latest: Time::MAX });
-        Some((t.id?, kept.at))
+        t.note(AnnouncedStart { at: self.stamp.time(), start: reserve.at, latest: Time::MAX });
+        Some((t.id?, reserve.at))
     }
 }
 

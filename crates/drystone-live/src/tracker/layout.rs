@@ -107,24 +107,24 @@ impl NodeLayout {
     /// Returns the number of processors that a job of `procs` has on each of our nodes; unknown
     /// shares are spread evenly, at least one per node.
     pub fn counts(&self, places: &[NodeShare], procs: u32) -> Vec<(usize, u32)> {
-        let known: u32 = places.iter().filter_map(|place| place.procs).sum();
+        let stated_procs: u32 = places.iter().filter_map(|place| place.procs).sum();
         let unknown = places.iter().filter(|place| place.procs.is_none()).count() as u32;
-        let mut left = procs.saturating_sub(known);
+        let mut remainder = procs.saturating_sub(stated_procs);
         let mut open = unknown;
         let mut counts = Vec::new();
         for place in places {
             let Some(&at) = self.at.get(&place.node) else {
                 // On a node of others: it has its share there.
                 if place.procs.is_none() && open > 0 {
-                    left -= left / open;
+                    remainder -= remainder / open;
                     open -= 1;
                 }
                 continue;
             };
             let room = self.nodes[at].1.end - self.nodes[at].1.start;
             let count = place.procs.unwrap_or_else(|| {
-                let share = left.div_ceil(open.max(1)).min(room);
-                left -= share.min(left);
+                let share = remainder.div_ceil(open.max(1)).min(room);
+                remainder -= share.min(remainder);
                 open = open.saturating_sub(1);
                 share
             });

@@ -35,10 +35,10 @@ pub struct Mirror {
 
 impl Mirror {
     /// Returns the differences in this snapshot.
-    pub fn diff(&self, seen: &ClusterSnapshot) -> Delta {
-        let mut delta = Delta { time: seen.time, ..Delta::default() };
+    pub fn diff(&self, snapshot: &ClusterSnapshot) -> Delta {
+        let mut delta = Delta { time: snapshot.time, ..Delta::default() };
         let mut listed = BTreeSet::new();
-        for fact in &seen.jobs {
+        for fact in &snapshot.jobs {
             let record = fact.record();
             // A record that is listed twice counts as it was listed first.
             if listed.insert(record) && self.records.get(&record) != Some(fact) {
@@ -46,8 +46,8 @@ impl Mirror {
             }
         }
         delta.gone = self.records.keys().filter(|record| !listed.contains(record)).copied().collect();
-        let there: BTreeSet<&str> = seen.nodes.iter().map(|node| node.name.as_str()).collect();
-        delta.nodes = seen.nodes.iter().filter(|node| self.nodes.get(&node.name) != Some(node)).cloned().collect();
+        let there: BTreeSet<&str> = snapshot.nodes.iter().map(|node| node.name.as_str()).collect();
+        delta.nodes = snapshot.nodes.iter().filter(|node| self.nodes.get(&node.name) != Some(node)).cloned().collect();
         delta.nodes_gone = self.nodes.keys().filter(|name| !there.contains(name.as_str())).cloned().collect();
         delta
     }

@@ -85,10 +85,10 @@ impl TrackerSettings {
         TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes }
     }
 
-    /// Lets the policy count processors if `asked`, though it could place jobs on nodes.
+    /// Lets the policy count processors if `is_by_count`, though it could place jobs on nodes.
     #[must_use]
-    pub fn by_count(self, asked: bool) -> TrackerSettings {
-        TrackerSettings { on_nodes: self.on_nodes && !asked, ..self }
+    pub fn by_count(self, is_by_count: bool) -> TrackerSettings {
+        TrackerSettings { on_nodes: self.on_nodes && !is_by_count, ..self }
     }
 
     /// Returns whether the policy decides on which nodes a job starts.
@@ -241,8 +241,8 @@ impl Tracker {
 
     /// Takes over the jobs that an earlier daemon held and suspended, where nothing else of it is
     /// left. Call it before the first look.
-    pub fn remember(&mut self, taken: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
-        (self.taken, self.stopped, self.bound) = (taken, stopped, pinned);
+    pub fn remember(&mut self, holds: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
+        (self.taken, self.stopped, self.bound) = (holds, stopped, pinned);
     }
 
     /// Remembers what an earlier daemon noted of holds of users and operators, and, if everything
@@ -279,7 +279,7 @@ impl Tracker {
     }
 
     /// Takes in what was seen, and what the hook said meanwhile.
-    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, told: &[HookMessage]) -> LookResult {
+    pub fn observe(&mut self, stamp: Stamp, delta: &Delta, messages: &[HookMessage]) -> LookResult {
         let mut turn = LookResult::default();
         let flew = self.flying.clone();
         self.limited_shapes.clear();
@@ -301,7 +301,7 @@ impl Tracker {
         // What is said of a number is said of the job that has it now.
         let moved = self.take_requeues(&keys);
         keys.extend(self.recall_users());
-        keys.extend(self.take_told(told));
+        keys.extend(self.take_told(messages));
         let mut arrays = BTreeSet::new();
         for key in keys {
             if !moved.contains(&key) {
@@ -497,9 +497,9 @@ impl Tracker {
     }
 
     /// Holds by users and operators, as the hook tells of them.
-    fn take_told(&mut self, told: &[HookMessage]) -> Vec<JobKey> {
+    fn take_told(&mut self, messages: &[HookMessage]) -> Vec<JobKey> {
         let mut keys = Vec::new();
-        for &line in told {
+        for &line in messages {
             let (name, holds, is_operators) = match line {
                 HookMessage::Hold(name) => (name, true, false),
                 HookMessage::Release(name) => (name, false, false),
@@ -674,8 +674,8 @@ impl Tracker {
         all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
         all.retain(|key| {
             let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
-            let Some(left) = user.and_then(|user| room.get_mut(user)).filter(|left| **left > 0) else { return false };
-            *left -= 1;
+            let Some(rest) = user.and_then(|user| room.get_mut(user)).filter(|rest| **rest > 0) else { return false };
+            *rest -= 1;
             true
         });
         for key in &all {

@@ -39,8 +39,9 @@ impl Tracker {
         let current = windows.iter().filter(|(from, _)| *from <= now).map(|&(_, until)| until).max();
         if state != NodeState::Up {
             let until = current.filter(|_| state == NodeState::Reserved).unwrap_or(Time::MAX);
-            let known = self.losses.iter().find(|loss| loss.on == on && loss.from <= now && is_near(loss.until, until));
-            losses.push(CapacityLoss { on: on.clone(), from: known.map_or(now, |loss| loss.from), until });
+            let earlier =
+                self.losses.iter().find(|loss| loss.on == on && loss.from <= now && is_near(loss.until, until));
+            losses.push(CapacityLoss { on: on.clone(), from: earlier.map_or(now, |loss| loss.from), until });
         }
         if losses.first().is_none_or(|loss| loss.until < Time::MAX) {
             let more = windows.into_iter().filter(|(from, _)| state == NodeState::Up || *from > now);

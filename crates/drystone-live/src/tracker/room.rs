@@ -49,12 +49,12 @@ impl Tracker {
         if narrow {
             let mut sizes: Vec<u32> = self.layout.nodes().map(|(_, range)| range.end - range.start).collect();
             sizes.sort_unstable_by_key(|&size| std::cmp::Reverse(size));
-            let (mut left, mut least) = (fact.procs, 0);
+            let (mut remainder, mut least) = (fact.procs, 0);
             for size in sizes.into_iter().take_while(|&size| size > 0) {
-                if left == 0 {
+                if remainder == 0 {
                     break;
                 }
-                left = left.saturating_sub(size);
+                remainder = remainder.saturating_sub(size);
                 least += 1;
             }
             nodes = nodes.max(least);
@@ -137,24 +137,24 @@ impl IdleRoom {
         // Few nodes: the emptiest first; where one alone is enough, the fullest that is.
         order.sort_by_key(|&at| (std::cmp::Reverse(fit[at]), at));
         let most = if need.narrow { need.nodes as usize } else { order.len() };
-        let mut left = need.procs;
-        let mut taken = Vec::new();
+        let mut remainder = need.procs;
+        let mut shares = Vec::new();
         if let Some(&one) = order.iter().rev().find(|&&at| fit[at] >= need.procs && need.nodes == 1) {
-            taken.push((one, need.procs));
-            left = 0;
+            shares.push((one, need.procs));
+            remainder = 0;
         } else {
             for at in order.into_iter().take(most) {
-                let fits = (fit[at] / piece * piece).min(left);
+                let fits = (fit[at] / piece * piece).min(remainder);
                 if fits > 0 {
-                    taken.push((at, fits));
-                    left -= fits;
+                    shares.push((at, fits));
+                    remainder -= fits;
                 }
             }
         }
-        if left > 0 || (need.nodes > 1 && taken.len() < need.nodes as usize && !spreads(&fit, need)) {
+        if remainder > 0 || (need.nodes > 1 && shares.len() < need.nodes as usize && !spreads(&fit, need)) {
             return None;
         }
-        Some(taken)
+        Some(shares)
     }
 
     /// Takes what a job needs on these nodes.

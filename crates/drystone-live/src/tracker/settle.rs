@@ -123,12 +123,12 @@ impl Tracker {
             }
         }
         if driving && !fact.held {
-            let known = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
-            let kept = matches!(
+            let is_known = matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
+            let is_kept = matches!(
                 t.why,
                 Some(HoldReason::Admin | HoldReason::LaunchFailed | HoldReason::User | HoldReason::Taking)
             );
-            if known && !kept && !self.retake {
+            if is_known && !is_kept && !self.retake {
                 return ClusterTarget::Held(HoldReason::LetGo);
             }
             t.taken = true;

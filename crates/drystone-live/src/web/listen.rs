@@ -74,30 +74,30 @@ impl Listen {
     }
 
     pub(super) fn open(&self) -> Result<Option<Accepts>, ListenError> {
-        let told = |error| ListenError::Io(self.to_string(), error);
+        let failure = |error| ListenError::Io(self.to_string(), error);
         match self {
             Listen::Nowhere => Ok(None),
             Listen::Tcp { address, public } => {
                 if !public && !address.ip().is_loopback() {
                     return Err(ListenError::Public(*address));
                 }
-                let listener = std::net::TcpListener::bind(address).map_err(told)?;
-                listener.set_nonblocking(true).map_err(told)?;
+                let listener = std::net::TcpListener::bind(address).map_err(failure)?;
+                listener.set_nonblocking(true).map_err(failure)?;
                 Ok(Some(Accepts::Tcp(listener, *public)))
             }
             Listen::Unix(path) => {
                 // A socket that a daemon left behind is in the way.
                 use std::os::unix::fs::FileTypeExt;
-                if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+                if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
                     && std::os::unix::net::UnixStream::connect(path).is_err()
                 {
                     let _ = std::fs::remove_file(path);
                 }
-                let listener = std::os::unix::net::UnixListener::bind(path).map_err(told)?;
+                let listener = std::os::unix::net::UnixListener::bind(path).map_err(failure)?;
                 // For the daemon's user and the group that owns the socket.
                 let mode = std::os::unix::fs::PermissionsExt::from_mode(0o660);
-                std::fs::set_permissions(path, mode).map_err(told)?;
-                listener.set_nonblocking(true).map_err(told)?;
+                std::fs::set_permissions(path, mode).map_err(failure)?;
+                listener.set_nonblocking(true).map_err(failure)?;
                 Ok(Some(Accepts::Unix(listener, path.clone())))
             }
         }

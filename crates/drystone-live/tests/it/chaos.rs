@@ -107,18 +107,18 @@ impl Chaos {
         match step {
             Step::Look(after) => drop(self.world.turn(after)),
             Step::Submit(procs, run, limit, user_hold) => {
-                let mut asked = FakeRequest::new(procs, run, limit.max(1));
-                asked.user_hold = user_hold;
-                asked.user = format!("user{}", procs % 3);
-                let number = self.world.cluster.submit(asked);
+                let mut request = FakeRequest::new(procs, run, limit.max(1));
+                request.user_hold = user_hold;
+                request.user = format!("user{}", procs % 3);
+                let number = self.world.cluster.submit(request);
                 if user_hold {
                     self.kept.insert(number, self.world.now());
                 }
             }
             Step::SubmitNever(procs) => {
                 let user = format!("user{}", procs % 3);
-                let asked = FakeRequest { never: true, user, ..FakeRequest::new(procs, 20, 45) };
-                self.never.insert(self.world.cluster.submit(asked));
+                let request = FakeRequest { never: true, user, ..FakeRequest::new(procs, 20, 45) };
+                self.never.insert(self.world.cluster.submit(request));
             }
             Step::Cancel(which) => {
                 let key = self.one_of(which, pending).or(self.one_of(which, running));
@@ -166,20 +166,20 @@ impl Chaos {
             let truth = self.world.cluster.truth();
             for job in &truth.jobs {
                 let key = job.keys()[0];
-                let known = self.world.core.tracker().job(key);
-                if job.state == JobState::Pending && known.is_some_and(|job| job.user_hold) {
+                let tracked = self.world.core.tracker().job(key);
+                if job.state == JobState::Pending && tracked.is_some_and(|job| job.user_hold) {
                     self.world.told.push(HookMessage::Release(JobName { id: key.id, task: key.task }));
                 }
                 // Suspended and requeued between two looks, it comes back as if an administrator
                 // held it: only an administrator may let it go.
-                let theirs = self.suspended.contains(&key.id) && job.reason == PendingReason::AdminHold;
-                if job.state == JobState::Pending && theirs && look > 30 {
+                let is_theirs = self.suspended.contains(&key.id) && job.reason == PendingReason::AdminHold;
+                if job.state == JobState::Pending && is_theirs && look > 30 {
                     self.world.cluster.by_hand(&ClusterOrder::Release(key));
                 }
                 if job.state == JobState::Pending && self.never.contains(&key.id) && look > 300 {
                     self.world.cluster.by_hand(&ClusterOrder::Cancel(key));
                 }
-                let ours = known.is_some_and(|job| job.stopped || job.flight.is_some());
+                let ours = tracked.is_some_and(|job| job.stopped || job.flight.is_some());
                 if job.state == JobState::Suspended && look > 30 && !ours {
                     self.world.cluster.by_hand(&ClusterOrder::Resume(key));
                 }
@@ -190,8 +190,8 @@ impl Chaos {
         }
         let live = |job: &&drystone_live::cluster::JobFact| !matches!(job.state, JobState::Ended(_));
         let truth = self.world.cluster.truth();
-        let known = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
-        let left: Vec<String> = truth
+        let tracked = |job: &drystone_live::cluster::JobFact| self.world.core.tracker().job(job.keys()[0]);
+        let stuck_jobs: Vec<String> = truth
             .jobs
             .iter()
             .filter(live)
@@ -201,7 +201,7 @@ impl Chaos {
                     job.id,
                     job.state,
                     job.reason,
-                    known(job).map(|k| (k.place, k.why, k.user_hold))
+                    tracked(job).map(|k| (k.place, k.why, k.user_hold))
                 )
             })
             .collect();
@@ -209,21 +209,21 @@ impl Chaos {
         let (wrong, free) = (self.world.differences(), session.free());
         let last: Vec<_> =
             self.world.journal.iter().rev().map(|(_, out)| out).filter(|out| !out.is_empty()).take(2).collect();
-        panic!("{}: for ever: {left:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
+        panic!("{}: for ever: {stuck_jobs:?}; {free} free, {wrong:?}, last {last:?}", self.world.policy.canonical());
     }
 
     fn describe(&self) -> String {
         let view = self.world.core.session().view();
-        let told = |job: &drystone_live::cluster::JobFact| {
-            let known = self.world.core.tracker().job(job.keys()[0]);
-            let on = known.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
+        let line = |job: &drystone_live::cluster::JobFact| {
+            let tracked = self.world.core.tracker().job(job.keys()[0]);
+            let on = tracked.and_then(|job| job.id).and_then(|id| view.processors(id)).map(ToString::to_string);
             let places: Vec<String> = job.places.iter().map(|p| format!("{}:{:?}", p.node, p.procs)).collect();
             format!(
                 "\n{} {:?} {} {places:?} | {:?} {on:?}",
                 job.id,
                 job.state,
                 job.procs,
-                known.map(|k| (k.place, k.flight))
+                tracked.map(|k| (k.place, k.flight))
             )
         };
         self.world
@@ -232,7 +232,7 @@ impl Chaos {
             .jobs
             .iter()
             .filter(|job| !matches!(job.state, JobState::Ended(_)))
-            .map(told)
+            .map(line)
             .collect()
     }
 

@@ -287,7 +287,7 @@ fn files_that_no_job_needs_may_be_missing() {
         site.submit(3, 20, 60);
         assert_eq!(site.work(&mut daemon, 100), None);
     }
-    let told = |daemon: &TestDaemon, text: &str| {
+    let notes_with = |daemon: &TestDaemon, text: &str| {
         daemon
             .stats()
             .notes
@@ -296,7 +296,7 @@ fn files_that_no_job_needs_may_be_missing() {
             .map(|note| note.text.clone())
             .collect::<Vec<_>>()
     };
-    let notes = told(&daemon, "cannot be written");
+    let notes = notes_with(&daemon, "cannot be written");
     assert!(
         notes.len() == 2
             && files.iter().all(|file| notes.iter().any(|note| note.contains(file.to_str().expect("text")))),
@@ -309,7 +309,7 @@ fn files_that_no_job_needs_may_be_missing() {
     }
     assert_eq!(site.work(&mut daemon, 2_100), None);
     assert!(files.iter().all(|file| file.is_file()), "both are written again");
-    assert_eq!(told(&daemon, "is written again").len(), 2);
+    assert_eq!(notes_with(&daemon, "is written again").len(), 2);
 }
 
 /// The machine's clock is set by an hour, forth and back: the session's time does not go back, and

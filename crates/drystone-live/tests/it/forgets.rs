@@ -74,8 +74,8 @@ fn a_start_that_is_forgotten_is_repeated_later() {
 #[test]
 fn a_requeue_that_is_forgotten_brings_no_hold_back() {
     let mut world = world(Vec::new());
-    let asked = FakeRequest { user_hold: true, ..FakeRequest::new(4, 60, 90) };
-    let job = world.cluster.submit(asked);
+    let request = FakeRequest { user_hold: true, ..FakeRequest::new(4, 60, 90) };
+    let job = world.cluster.submit(request);
     world.turn(500);
     world.cluster.pass(4_600);
     world.told.push(HookMessage::Release(JobName { id: job, task: None }));
@@ -93,11 +93,11 @@ fn a_requeue_that_is_forgotten_brings_no_hold_back() {
 }
 
 /// Takes in a look, and says that the orders were carried out. Returns these.
-fn look(core: &mut Core, seconds: i64, seen: &ClusterSnapshot) -> Vec<ClusterOrder> {
-    let now = seen.time + seconds;
-    let seen = ClusterSnapshot { time: now, ..seen.clone() };
+fn look(core: &mut Core, seconds: i64, snapshot: &ClusterSnapshot) -> Vec<ClusterOrder> {
+    let now = snapshot.time + seconds;
+    let snapshot = ClusterSnapshot { time: now, ..snapshot.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
-    let delta = core.tracker().mirror().diff(&seen);
+    let delta = core.tracker().mirror().diff(&snapshot);
     let orders = core
         .take(&CoreInput::Facts { stamp, delta, told: Vec::new(), heard: WakePosition::default() })
         .expect("sound")
@@ -111,51 +111,52 @@ fn look(core: &mut Core, seconds: i64, seen: &ClusterSnapshot) -> Vec<ClusterOrd
 fn one_task_of_two_has_started() -> (World, ClusterSnapshot, JobKey) {
     let mut world = world(Vec::new());
     world.cluster.submit(FakeRequest::new(4, 600, 900));
-    let mut seen = world.cluster.truth();
-    let mut other = seen.jobs[0].clone();
-    (seen.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
-    seen.jobs.push(other);
-    let key = |task| JobKey { id: seen.jobs[0].id, task: Some(task), submit: seen.jobs[0].submit };
+    let mut snapshot = world.cluster.truth();
+    let mut other = snapshot.jobs[0].clone();
+    (snapshot.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
+    snapshot.jobs.push(other);
+    let key = |task| JobKey { id: snapshot.jobs[0].id, task: Some(task), submit: snapshot.jobs[0].submit };
     let (first, second) = (key(1), key(2));
-    assert_eq!(look(&mut world.core, 0, &seen), [ClusterOrder::Release(first)]);
-    let node = seen.nodes[0].name.clone();
+    assert_eq!(look(&mut world.core, 0, &snapshot), [ClusterOrder::Release(first)]);
+    let node = snapshot.nodes[0].name.clone();
     let share = drystone_live::cluster::NodeShare { node, procs: Some(4) };
-    (seen.jobs[0].state, seen.jobs[0].held, seen.jobs[0].start) = (JobState::Running, false, Some(seen.time));
-    (seen.jobs[0].places, seen.nodes[0].busy) = (vec![share], 4);
-    (world, seen, second)
+    (snapshot.jobs[0].state, snapshot.jobs[0].held, snapshot.jobs[0].start) =
+        (JobState::Running, false, Some(snapshot.time));
+    (snapshot.jobs[0].places, snapshot.nodes[0].busy) = (vec![share], 4);
+    (world, snapshot, second)
 }
 
 /// Slurm 22.05 restores a held task with the reason of a released one, and calls it held by an
 /// administrator when it next considers it, however late that is.
 #[test]
 fn a_hold_without_its_reason_is_no_administrators() {
-    let (mut world, mut seen, second) = one_task_of_two_has_started();
+    let (mut world, mut snapshot, second) = one_task_of_two_has_started();
     let core = &mut world.core;
-    assert_eq!(look(core, 1, &seen), []);
-    seen.jobs[1].reason = PendingReason::Room;
-    assert_eq!(look(core, 40, &seen), []);
-    seen.jobs[1].reason = PendingReason::AdminHold;
+    assert_eq!(look(core, 1, &snapshot), []);
+    snapshot.jobs[1].reason = PendingReason::Room;
+    assert_eq!(look(core, 40, &snapshot), []);
+    snapshot.jobs[1].reason = PendingReason::AdminHold;
     for seconds in [41, 80] {
-        assert_eq!(look(core, seconds, &seen), []);
+        assert_eq!(look(core, seconds, &snapshot), []);
     }
-    (seen.jobs[0].state, seen.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 100));
-    seen.nodes[0].busy = 0;
-    assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
+    (snapshot.jobs[0].state, snapshot.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(snapshot.time + 100));
+    snapshot.nodes[0].busy = 0;
+    assert_eq!(look(core, 100, &snapshot), [ClusterOrder::Release(second)]);
 }
 
 /// A task that is released, waits for a moment and starts between two looks turns the holds of the
 /// other tasks into an administrator's: they are ours all the same.
 #[test]
 fn a_start_between_two_looks_makes_no_hold_an_administrators() {
-    let (mut world, mut seen, second) = one_task_of_two_has_started();
+    let (mut world, mut snapshot, second) = one_task_of_two_has_started();
     let core = &mut world.core;
-    seen.jobs[1].reason = PendingReason::AdminHold;
+    snapshot.jobs[1].reason = PendingReason::AdminHold;
     for seconds in [2, 60] {
-        assert_eq!(look(core, seconds, &seen), []);
+        assert_eq!(look(core, seconds, &snapshot), []);
     }
-    (seen.jobs[0].state, seen.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 100));
-    seen.nodes[0].busy = 0;
-    assert_eq!(look(core, 100, &seen), [ClusterOrder::Release(second)]);
+    (snapshot.jobs[0].state, snapshot.jobs[0].end) = (JobState::Ended(Ending::Completed), Some(snapshot.time + 100));
+    snapshot.nodes[0].busy = 0;
+    assert_eq!(look(core, 100, &snapshot), [ClusterOrder::Release(second)]);
 }
 
 /// A controller that has just begun knows few nodes and starts nothing on the others. Jobs that
@@ -165,24 +166,24 @@ fn a_start_between_two_looks_makes_no_hold_an_administrators() {
 fn jobs_are_tried_again_when_nodes_are_back() {
     let mut world = World::new(FakeCluster::new(2, 4), "easy", DaemonMode::Drive);
     world.cluster.submit(FakeRequest::new(2, 60, 90));
-    let mut seen = world.cluster.truth();
-    let key = JobKey { id: seen.jobs[0].id, task: None, submit: seen.jobs[0].submit };
+    let mut snapshot = world.cluster.truth();
+    let key = JobKey { id: snapshot.jobs[0].id, task: None, submit: snapshot.jobs[0].submit };
     let core = &mut world.core;
     // Nodes that the policy chooses are of no interest here.
-    let mut look = |seconds, seen: &ClusterSnapshot| {
+    let mut look = |seconds, snapshot: &ClusterSnapshot| {
         let is_bind = |order: &ClusterOrder| matches!(order, ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_));
-        look(core, seconds, seen).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
+        look(core, seconds, snapshot).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
     };
-    assert_eq!(look(0, &seen), [ClusterOrder::Release(key)]);
-    (seen.jobs[0].held, seen.jobs[0].reason) = (false, PendingReason::NodesOut);
-    seen.nodes[0].state = NodeState::Unknown;
-    assert_eq!(look(1, &seen), [ClusterOrder::Hold(key)]);
-    (seen.jobs[0].held, seen.jobs[0].reason) = (true, PendingReason::UserHold);
+    assert_eq!(look(0, &snapshot), [ClusterOrder::Release(key)]);
+    (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (false, PendingReason::NodesOut);
+    snapshot.nodes[0].state = NodeState::Unknown;
+    assert_eq!(look(1, &snapshot), [ClusterOrder::Hold(key)]);
+    (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (true, PendingReason::UserHold);
     for seconds in [2, 3] {
-        assert_eq!(look(seconds, &seen), []);
+        assert_eq!(look(seconds, &snapshot), []);
     }
-    seen.nodes[0].state = NodeState::Up;
-    assert_eq!(look(4, &seen), [ClusterOrder::Release(key)]);
+    snapshot.nodes[0].state = NodeState::Up;
+    assert_eq!(look(4, &snapshot), [ClusterOrder::Release(key)]);
 }
 
 /// Ways in which a cluster shows a job that it cannot start, look by look after each release: held
@@ -206,18 +207,18 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
             let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
             let never = world.cluster.submit(FakeRequest::new(8, 60, 90));
             world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(8, 600, 900) });
-            let mut seen = world.cluster.truth();
-            let (mut tries, mut other, mut shown) = (Vec::new(), None, verdict.len());
+            let mut snapshot = world.cluster.truth();
+            let (mut tries, mut other, mut step) = (Vec::new(), None, verdict.len());
             for seconds in 0..3_600 {
-                if let Some(&(held, reason)) = verdict.get(shown) {
-                    (seen.jobs[0].held, seen.jobs[0].reason) = (held, reason);
-                    shown += 1;
+                if let Some(&(held, reason)) = verdict.get(step) {
+                    (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (held, reason);
+                    step += 1;
                 }
-                for order in look(&mut world.core, seconds, &seen) {
+                for order in look(&mut world.core, seconds, &snapshot) {
                     match order {
                         ClusterOrder::Release(key) if key.id == never => {
                             tries.push(seconds);
-                            shown = 0;
+                            step = 0;
                         }
                         ClusterOrder::Release(_) => {
                             other.get_or_insert(seconds);
@@ -225,12 +226,13 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
                         _ => {}
                     }
                 }
-                if let (Some(_), JobState::Pending) = (other, seen.jobs[1].state) {
-                    seen.jobs[1].held = false;
-                    (seen.jobs[1].state, seen.jobs[1].start) = (JobState::Running, Some(seen.time + seconds));
+                if let (Some(_), JobState::Pending) = (other, snapshot.jobs[1].state) {
+                    snapshot.jobs[1].held = false;
+                    (snapshot.jobs[1].state, snapshot.jobs[1].start) =
+                        (JobState::Running, Some(snapshot.time + seconds));
                     let share = |node: &str| NodeShare { node: node.into(), procs: Some(4) };
-                    seen.jobs[1].places = vec![share("n1"), share("n2")];
-                    seen.nodes.iter_mut().for_each(|node| node.busy = 4);
+                    snapshot.jobs[1].places = vec![share("n1"), share("n2")];
+                    snapshot.nodes.iter_mut().for_each(|node| node.busy = 4);
                 }
             }
             let about = format!("{policy} {verdict:?}: tried at {tries:?}, the other job started at {other:?}");
@@ -273,52 +275,54 @@ fn an_impossible_job_is_tried_beside_the_policy() {
     for policy in ["easy", "easy by count", "conservative"] {
         let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
         world.cluster.submit(FakeRequest::new(2, 60, 90));
-        let mut seen = world.cluster.truth();
-        let key = |at: usize, seen: &ClusterSnapshot| JobKey {
-            id: seen.jobs[at].id,
+        let mut snapshot = world.cluster.truth();
+        let key = |at: usize, snapshot: &ClusterSnapshot| JobKey {
+            id: snapshot.jobs[at].id,
             task: None,
-            submit: seen.jobs[at].submit,
+            submit: snapshot.jobs[at].submit,
         };
-        let impossible = key(0, &seen);
+        let impossible = key(0, &snapshot);
         let core = &mut world.core;
-        let mut look = |seconds, seen: &ClusterSnapshot| {
+        let mut look = |seconds, snapshot: &ClusterSnapshot| {
             let is_bind = |order: &ClusterOrder| matches!(order, ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_));
-            look(core, seconds, seen).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
+            look(core, seconds, snapshot).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
         };
-        let shows = |seen: &mut ClusterSnapshot, held, reason| {
-            (seen.jobs[0].held, seen.jobs[0].reason) = (held, reason);
+        let shows = |snapshot: &mut ClusterSnapshot, held, reason| {
+            (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (held, reason);
         };
-        assert_eq!(look(0, &seen), [ClusterOrder::Release(impossible)], "{policy}");
-        shows(&mut seen, false, PendingReason::PartitionClosed);
-        assert_eq!(look(1, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
-        shows(&mut seen, true, PendingReason::UserHold);
+        assert_eq!(look(0, &snapshot), [ClusterOrder::Release(impossible)], "{policy}");
+        shows(&mut snapshot, false, PendingReason::PartitionClosed);
+        assert_eq!(look(1, &snapshot), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut snapshot, true, PendingReason::UserHold);
         for seconds in [2, 30, 60] {
-            assert_eq!(look(seconds, &seen), [], "{policy}");
+            assert_eq!(look(seconds, &snapshot), [], "{policy}");
         }
-        assert_eq!(look(62, &seen), [ClusterOrder::Release(impossible)], "{policy}: tried after a minute");
-        shows(&mut seen, false, PendingReason::None);
+        assert_eq!(look(62, &snapshot), [ClusterOrder::Release(impossible)], "{policy}: tried after a minute");
+        shows(&mut snapshot, false, PendingReason::None);
         world.cluster.submit(FakeRequest::new(8, 600, 900));
-        seen.jobs.push(world.cluster.truth().jobs.remove(1));
-        let wide = key(1, &seen);
-        assert_eq!(look(63, &seen), [ClusterOrder::Release(wide)], "{policy}: it takes no room");
-        shows(&mut seen, false, PendingReason::PartitionClosed);
-        (seen.jobs[1].held, seen.jobs[1].state, seen.jobs[1].start) = (false, JobState::Running, Some(seen.time + 64));
+        snapshot.jobs.push(world.cluster.truth().jobs.remove(1));
+        let wide = key(1, &snapshot);
+        assert_eq!(look(63, &snapshot), [ClusterOrder::Release(wide)], "{policy}: it takes no room");
+        shows(&mut snapshot, false, PendingReason::PartitionClosed);
+        (snapshot.jobs[1].held, snapshot.jobs[1].state, snapshot.jobs[1].start) =
+            (false, JobState::Running, Some(snapshot.time + 64));
         let share = |node: &str| NodeShare { node: node.into(), procs: Some(4) };
-        seen.jobs[1].places = vec![share("n1"), share("n2")];
-        seen.nodes.iter_mut().for_each(|node| node.busy = 4);
-        assert_eq!(look(65, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
-        shows(&mut seen, true, PendingReason::UserHold);
+        snapshot.jobs[1].places = vec![share("n1"), share("n2")];
+        snapshot.nodes.iter_mut().for_each(|node| node.busy = 4);
+        assert_eq!(look(65, &snapshot), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut snapshot, true, PendingReason::UserHold);
         for seconds in [66, 130, 180] {
-            assert_eq!(look(seconds, &seen), [], "{policy}: the pause is longer");
+            assert_eq!(look(seconds, &snapshot), [], "{policy}: the pause is longer");
         }
-        assert_eq!(look(186, &seen), [ClusterOrder::Release(impossible)], "{policy}: without room as well");
+        assert_eq!(look(186, &snapshot), [ClusterOrder::Release(impossible)], "{policy}: without room as well");
         // The partition's limit was raised.
-        shows(&mut seen, false, PendingReason::Room);
-        assert_eq!(look(187, &seen), [ClusterOrder::Hold(impossible)], "{policy}");
-        shows(&mut seen, true, PendingReason::UserHold);
-        assert_eq!(look(188, &seen), [], "{policy}: it waits for its turn");
-        (seen.jobs[1].state, seen.jobs[1].end) = (JobState::Ended(Ending::Completed), Some(seen.time + 200));
-        seen.nodes.iter_mut().for_each(|node| node.busy = 0);
-        assert_eq!(look(201, &seen), [ClusterOrder::Release(impossible)], "{policy}: in its turn");
+        shows(&mut snapshot, false, PendingReason::Room);
+        assert_eq!(look(187, &snapshot), [ClusterOrder::Hold(impossible)], "{policy}");
+        shows(&mut snapshot, true, PendingReason::UserHold);
+        assert_eq!(look(188, &snapshot), [], "{policy}: it waits for its turn");
+        (snapshot.jobs[1].state, snapshot.jobs[1].end) =
+            (JobState::Ended(Ending::Completed), Some(snapshot.time + 200));
+        snapshot.nodes.iter_mut().for_each(|node| node.busy = 0);
+        assert_eq!(look(201, &snapshot), [ClusterOrder::Release(impossible)], "{policy}: in its turn");
     }
 }

@@ -15,8 +15,8 @@ fn a_daemon_that_was_asleep_finds_the_fence() {
     let mut daemon = site.begin();
     let jobs: Vec<u64> = (0..6).map(|_| site.submit(8, 30, 60)).collect();
     site.work(&mut daemon, 3);
-    let given = site.hand_back(&HandBackOptions::default());
-    assert_eq!((given.released, given.left.len()), (5, 0), "{given:?}");
+    let summary = site.hand_back(&HandBackOptions::default());
+    assert_eq!((summary.released, summary.left.len()), (5, 0), "{summary:?}");
     assert!(jobs.iter().all(|&job| !site.cluster.borrow().is_held(job)));
     site.submit(1, 5, 10);
     let before = site.cluster.borrow().record().orders.len();
@@ -33,9 +33,9 @@ fn hand_back_leaves_users_holds() {
     let mut daemon = site.begin();
     site.submit(8, 50, 60);
     let own = {
-        let mut asked = FakeRequest::new(1, 5, 10);
-        asked.user_hold = true;
-        site.cluster.borrow_mut().submit(asked)
+        let mut request = FakeRequest::new(1, 5, 10);
+        request.user_hold = true;
+        site.cluster.borrow_mut().submit(request)
     };
     let (later, unread, freed, plain) =
         (site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9), site.submit(8, 5, 9));
@@ -51,8 +51,8 @@ fn hand_back_leaves_users_holds() {
     drop(daemon);
     say(format!("hold {unread}\n"));
     std::fs::remove_dir_all(site.home().journal()).expect("removed");
-    let given = site.hand_back(&HandBackOptions::default());
-    assert_eq!((given.released, given.users), (2, 3), "{given:?}");
+    let summary = site.hand_back(&HandBackOptions::default());
+    assert_eq!((summary.released, summary.users), (2, 3), "{summary:?}");
     for (job, held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
         assert_eq!(site.cluster.borrow().is_held(job), held, "{job}");
     }
@@ -106,9 +106,9 @@ fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
             let place = daemon.core().tracker().jobs().find(|job| job.key.id == bare).map(|job| job.place);
             assert_eq!(place, Some(TrackedPlace::Waiting));
         }
-        let given = site.hand_back(&HandBackOptions::default());
-        assert_eq!(given.released, 2, "{given:?}");
-        assert_eq!(given.held, [HeldJob { job: early.to_string(), by: JobHolder::User }]);
+        let summary = site.hand_back(&HandBackOptions::default());
+        assert_eq!(summary.released, 2, "{summary:?}");
+        assert_eq!(summary.held, [HeldJob { job: early.to_string(), by: JobHolder::User }]);
         assert_eq!([early, plain, bare].map(|job| site.cluster.borrow().is_held(job)), [true, false, false]);
         let marked = |job: &drystone_live::cluster::JobFact| job.mark != drystone_live::cluster::HookMark::None;
         assert!(!site.cluster.borrow().truth().jobs.iter().any(marked));
@@ -132,8 +132,8 @@ fn a_mark_that_is_overwritten_at_once_is_not_missed() {
             assert_eq!(place, Some(TrackedPlace::Waiting));
         }
         drop(daemon);
-        let given = site.hand_back(&HandBackOptions::default());
-        assert_eq!((given.released, given.held.len()), (1, 0), "{given:?}");
+        let summary = site.hand_back(&HandBackOptions::default());
+        assert_eq!((summary.released, summary.held.len()), (1, 0), "{summary:?}");
         assert!(!site.cluster.borrow().is_held(bare));
     }
 }
@@ -150,9 +150,9 @@ fn hand_back_names_what_it_leaves_held() {
     drop(daemon);
     site.cluster.borrow_mut().overwrite_comment(bare);
     std::fs::remove_file(site.home().ledger()).expect("removed");
-    let given = site.hand_back(&HandBackOptions::default());
-    assert_eq!((given.released, given.is_doubtful()), (0, true), "{given:?}");
-    assert_eq!(given.held, [HeldJob { job: bare.to_string(), by: JobHolder::Unknown }]);
+    let summary = site.hand_back(&HandBackOptions::default());
+    assert_eq!((summary.released, summary.is_doubtful()), (0, true), "{summary:?}");
+    assert_eq!(summary.held, [HeldJob { job: bare.to_string(), by: JobHolder::Unknown }]);
     assert!(!site.hand_back(&HandBackOptions::default()).is_doubtful(), "users may hold jobs since");
 }
 
@@ -165,10 +165,10 @@ fn an_operators_release_outlives_the_daemon() {
     let mut site = drive("easy");
     let mut daemon = site.begin();
     site.submit(8, 60, 90);
-    let (freed, kept) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
+    let (freed, held_job) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
     site.work(&mut daemon, 3);
     let mut file = std::fs::File::options().append(true).open(site.home().wake()).expect("there");
-    write!(file, "submit\nhold {freed}\nhold {kept}\n").expect("written");
+    write!(file, "submit\nhold {freed}\nhold {held_job}\n").expect("written");
     site.work(&mut daemon, 3);
     let place = |daemon: &TestDaemon, number: u64| {
         daemon.core().tracker().jobs().find(|job| job.key.id == number).map(|job| job.place)
@@ -186,11 +186,11 @@ fn an_operators_release_outlives_the_daemon() {
         daemon = site.begin();
         site.work(&mut daemon, 3);
         assert_eq!(place(&daemon, freed), Some(TrackedPlace::Waiting));
-        assert_eq!(place(&daemon, kept), Some(TrackedPlace::Held));
+        assert_eq!(place(&daemon, held_job), Some(TrackedPlace::Held));
     }
     drop(daemon);
     site.hand_back(&HandBackOptions::default());
-    assert_eq!((site.cluster.borrow().is_held(freed), site.cluster.borrow().is_held(kept)), (false, true));
+    assert_eq!((site.cluster.borrow().is_held(freed), site.cluster.borrow().is_held(held_job)), (false, true));
 }
 
 /// A job that was submitted with a hold and released by its owner is the policy's, also for a
@@ -200,10 +200,10 @@ fn an_owners_release_outlives_the_state_of_a_daemon() {
     let mut site = drive("easy");
     let mut daemon = site.begin();
     site.submit(8, 30, 60);
-    let asked = FakeRequest { user_hold: true, ..FakeRequest::new(8, 5, 10) };
-    let (own, kept) = {
+    let request = FakeRequest { user_hold: true, ..FakeRequest::new(8, 5, 10) };
+    let (own, held_job) = {
         let mut cluster = site.cluster.borrow_mut();
-        (cluster.submit(asked.clone()), cluster.submit(asked))
+        (cluster.submit(request.clone()), cluster.submit(request))
     };
     site.work(&mut daemon, 3);
     std::fs::write(site.home().wake(), format!("submit\nrelease {own}\n")).expect("written");
@@ -217,7 +217,7 @@ fn an_owners_release_outlives_the_state_of_a_daemon() {
         assert_eq!(site.work(&mut daemon, 1), None);
     }
     assert_eq!(site.cluster.borrow().state(own), Some(JobState::Ended(drystone_live::cluster::Ending::Completed)));
-    assert!(site.cluster.borrow().is_held(kept), "no release came");
+    assert!(site.cluster.borrow().is_held(held_job), "no release came");
 }
 
 #[test]
@@ -249,11 +249,11 @@ fn hand_back_lets_suspended_jobs_go_on() {
             .collect();
         assert!(!suspended.is_empty(), "the policy suspends something");
         drop(daemon);
-        let given = site.hand_back(&HandBackOptions { requeue, ..HandBackOptions::default() });
-        assert_eq!(given.left, [] as [String; 0]);
+        let summary = site.hand_back(&HandBackOptions { requeue, ..HandBackOptions::default() });
+        assert_eq!(summary.left, [] as [String; 0]);
         let after = site.cluster.borrow().truth();
-        assert!(after.jobs.iter().all(|job| job.state != JobState::Suspended), "{given:?}");
-        assert!(after.jobs.iter().all(|job| !(job.state == JobState::Pending && job.held)), "{given:?}");
+        assert!(after.jobs.iter().all(|job| job.state != JobState::Suspended), "{summary:?}");
+        assert!(after.jobs.iter().all(|job| !(job.state == JobState::Pending && job.held)), "{summary:?}");
     }
 }
 
@@ -266,9 +266,9 @@ fn hand_back_if_silent_waits_for_silence() {
     // The heartbeat is of the made-up clock, which is long ago: as if the daemon had been silent
     // ever since.
     let options = HandBackOptions { if_silent: Some(1 << 40), ..HandBackOptions::default() };
-    let given = site.hand_back(&options);
-    assert!(given.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
-    let given = site.hand_back(&HandBackOptions { if_silent: Some(120), ..HandBackOptions::default() });
-    assert_eq!(given.skipped, None);
+    let summary = site.hand_back(&options);
+    assert!(summary.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
+    let summary = site.hand_back(&HandBackOptions { if_silent: Some(120), ..HandBackOptions::default() });
+    assert_eq!(summary.skipped, None);
     assert_eq!(Beat::read(&site.home().heartbeat()), Beat::Off);
 }

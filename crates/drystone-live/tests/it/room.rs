@@ -209,8 +209,8 @@ fn a_policy_on_nodes_reserves_nodes() {
         site.finish(&mut daemon);
         let start = |job: u64| {
             let cluster = site.cluster.borrow();
-            let found = cluster.record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
-            found.expect("it started")
+            let start = cluster.record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
+            start.expect("it started")
         };
         let waited = (start(whole) - start(short)) / 1_000;
         assert!((100..=110).contains(&waited), "{policy}: {waited} s");

@@ -20,8 +20,8 @@ fn site(policy: &'static str) -> Site {
 }
 
 fn submit(site: &Site, partition: &str, procs: u32, run: i64) -> u64 {
-    let asked = FakeRequest { partition: partition.into(), ..FakeRequest::new(procs, run, 2 * run) };
-    site.cluster.borrow_mut().submit(asked)
+    let request = FakeRequest { partition: partition.into(), ..FakeRequest::new(procs, run, 2 * run) };
+    site.cluster.borrow_mut().submit(request)
 }
 
 fn state(site: &Site, job: u64) -> Option<JobState> {
@@ -123,8 +123,8 @@ fn another_division_takes_over_what_is_held() {
     let last = submit(&site, "side", 8, 5);
     assert_eq!(site.work(&mut daemon, 10), None);
     assert!(site.cluster.borrow().is_held(last));
-    let given = site.hand_back(&HandBackOptions::default());
-    assert_eq!((given.released, given.left.len()), (2, 0), "{given:?}");
+    let summary = site.hand_back(&HandBackOptions::default());
+    assert_eq!((summary.released, summary.left.len()), (2, 0), "{summary:?}");
     assert_eq!(site.work(&mut daemon, 1), Some(DaemonEnd::Fenced));
     assert!(!site.cluster.borrow().is_held(last) && !site.cluster.borrow().is_held(old[1]));
 }

@@ -26,25 +26,25 @@ fn is_over(world: &World, id: u64) -> bool {
 #[test]
 fn an_operators_hold_of_a_waiting_job_stays_until_it_is_taken_back() {
     let mut world = world();
-    let (first, kept) =
+    let (first, held_job) =
         (world.cluster.submit(FakeRequest::new(4, 5, 10)), world.cluster.submit(FakeRequest::new(4, 5, 10)));
     world.turn(500);
-    world.told.push(HookMessage::Keep(name(kept)));
+    world.told.push(HookMessage::Keep(name(held_job)));
     for _ in 0..60 {
         world.turn(500);
     }
-    assert!(is_over(&world, first) && world.cluster.is_held(kept));
-    assert_eq!(why(&world, kept), Some(HoldReason::User));
+    assert!(is_over(&world, first) && world.cluster.is_held(held_job));
+    assert_eq!(why(&world, held_job), Some(HoldReason::User));
     world.restart();
     for _ in 0..10 {
         world.turn(500);
     }
-    assert!(world.cluster.is_held(kept));
-    world.told.push(HookMessage::Release(name(kept)));
+    assert!(world.cluster.is_held(held_job));
+    world.told.push(HookMessage::Release(name(held_job)));
     for _ in 0..30 {
         world.turn(500);
     }
-    assert!(is_over(&world, kept));
+    assert!(is_over(&world, held_job));
 }
 
 /// A hold that the daemon has ordered itself is reported as well, and is none of an operator's.
@@ -55,16 +55,16 @@ fn the_daemons_own_holds_are_no_operators() {
     // It waits when the daemon comes, which holds it.
     let running = world.cluster.submit(FakeRequest::new(4, 8, 10));
     world.cluster.pass(1_000);
-    let taken = world.cluster.submit(FakeRequest::new(4, 5, 10));
+    let late_job = world.cluster.submit(FakeRequest::new(4, 5, 10));
     world.turn(100);
     let is_taken =
-        |world: &World| world.core.tracker().jobs().any(|job| job.key.id == taken && job.flies(Flying::Taking));
-    assert!(is_taken(&world) && world.cluster.is_held(taken));
-    world.told.push(HookMessage::Rehold(name(taken)));
+        |world: &World| world.core.tracker().jobs().any(|job| job.key.id == late_job && job.flies(Flying::Taking));
+    assert!(is_taken(&world) && world.cluster.is_held(late_job));
+    world.told.push(HookMessage::Rehold(name(late_job)));
     for _ in 0..60 {
         world.turn(500);
     }
-    assert!(is_over(&world, running) && is_over(&world, taken), "{:?}", world.cluster.truth().jobs);
+    assert!(is_over(&world, running) && is_over(&world, late_job), "{:?}", world.cluster.truth().jobs);
 }
 
 /// Its owner held a job before the daemon came. The hook keeps the release from the cluster, where
@@ -99,27 +99,27 @@ fn an_administrators_hold_is_known_by_the_hook() {
     for is_operators in [true, false] {
         let mut world = world();
         let job = world.cluster.submit(FakeRequest::new(4, 5, 10));
-        let mut seen = world.cluster.truth();
+        let mut snapshot = world.cluster.truth();
         // No room at first.
-        seen.nodes[0].busy = 4;
-        let key = JobKey { id: job, task: None, submit: seen.jobs[0].submit };
-        let mut look = |seconds: i64, seen: &ClusterSnapshot, told: Vec<HookMessage>| {
-            let time = seen.time + seconds;
-            let seen = ClusterSnapshot { time, ..seen.clone() };
+        snapshot.nodes[0].busy = 4;
+        let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
+        let mut look = |seconds: i64, snapshot: &ClusterSnapshot, messages: Vec<HookMessage>| {
+            let time = snapshot.time + seconds;
+            let snapshot = ClusterSnapshot { time, ..snapshot.clone() };
             let stamp = Stamp { now: time, steady: seconds.unsigned_abs() * 1_000 };
-            let delta = world.core.tracker().mirror().diff(&seen);
+            let delta = world.core.tracker().mirror().diff(&snapshot);
             let heard = WakePosition::default();
-            let input = CoreInput::Facts { stamp, delta, told, heard };
+            let input = CoreInput::Facts { stamp, delta, told: messages, heard };
             let orders = world.core.take(&input).expect("sound").orders;
             orders.into_iter().filter(|order| !matches!(order, ClusterOrder::Pin { .. })).collect::<Vec<_>>()
         };
-        look(0, &seen, Vec::new());
-        seen.jobs[0].reason = PendingReason::AdminHold;
-        let told = if is_operators { vec![HookMessage::Keep(name(job))] } else { Vec::new() };
-        look(1, &seen, told);
-        look(2, &seen, vec![HookMessage::Release(name(job))]);
-        seen.nodes[0].busy = 0;
-        let orders = [look(70, &seen, Vec::new()), look(140, &seen, Vec::new())].concat();
+        look(0, &snapshot, Vec::new());
+        snapshot.jobs[0].reason = PendingReason::AdminHold;
+        let messages = if is_operators { vec![HookMessage::Keep(name(job))] } else { Vec::new() };
+        look(1, &snapshot, messages);
+        look(2, &snapshot, vec![HookMessage::Release(name(job))]);
+        snapshot.nodes[0].busy = 0;
+        let orders = [look(70, &snapshot, Vec::new()), look(140, &snapshot, Vec::new())].concat();
         let expected = if is_operators { vec![] } else { vec![ClusterOrder::Release(key)] };
         assert_eq!(orders.into_iter().take(1).collect::<Vec<_>>(), expected, "{is_operators}");
     }

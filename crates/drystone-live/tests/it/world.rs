@@ -66,14 +66,14 @@ impl World {
         }
         self.cluster.pass(until - self.cluster.now());
         let want = self.core.tracker().wants();
-        let seen = self.cluster.observe(&want);
-        self.answers = seen.is_ok();
-        let seen = seen.ok()?;
+        let result = self.cluster.observe(&want);
+        self.answers = result.is_ok();
+        let snapshot = result.ok()?;
         self.steady += milliseconds as u64;
-        let delta = self.core.tracker().mirror().diff(&seen);
+        let delta = self.core.tracker().mirror().diff(&snapshot);
         let stamp = Stamp { now: self.now(), steady: self.steady };
-        let told = std::mem::take(&mut self.told);
-        let output = self.take(CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() });
+        let messages = std::mem::take(&mut self.told);
+        let output = self.take(CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() });
         self.act(&output);
         Some(output)
     }

@@ -56,7 +56,7 @@ impl TableEvidence {
                 ((origin.load, origin.change.as_deref()), (origin.month.clone(), origin.slice.clone()));
             // The same window of the same kind twice is another cleaning: a series of its own.
             let mut series = kinds.iter().zip(&mut log.series);
-            match series.find(|(known, series)| **known == kind && !series.contains_key(&window)) {
+            match series.find(|(other_kind, series)| **other_kind == kind && !series.contains_key(&window)) {
                 Some((_, series)) => drop(series.insert(window, place)),
                 None => {
                     kinds.push(kind);
@@ -170,11 +170,11 @@ impl LogCases {
         if Estimate::of_log(&whole).is_ok() || all.len() < 2 {
             return LogEstimate::of(&whole, Estimate::of_log);
         }
-        let mut kept = Vec::new();
+        let mut usable_cases = Vec::new();
         for (places, cases) in all {
-            if Estimate::of_log(&cases).is_ok() { kept.extend(cases) } else { left_out.extend(places) }
+            if Estimate::of_log(&cases).is_ok() { usable_cases.extend(cases) } else { left_out.extend(places) }
         }
-        LogEstimate::of(&kept, Estimate::of_log)
+        LogEstimate::of(&usable_cases, Estimate::of_log)
     }
 
     /// First and last week of any case.

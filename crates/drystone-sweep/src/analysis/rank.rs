@@ -193,8 +193,8 @@ impl Ranking {
                 }
             }
             // In a subspace a parameter may have fewer values.
-            let found = levels.iter().zip(counts).filter(|(_, counts)| counts.iter().any(|&n| n > 0));
-            let shares = found.map(|(level, counts)| RankShare {
+            let pairs = levels.iter().zip(counts).filter(|(_, counts)| counts.iter().any(|&n| n > 0));
+            let shares = pairs.map(|(level, counts)| RankShare {
                 value: level.to_string(),
                 bins: shares(&counts, &configurations),
                 counts,

@@ -117,14 +117,14 @@ impl CandidateTable {
         let all_metrics = store.metrics()?;
         let mut metrics = Vec::new();
         for name in &choice.metrics {
-            let found = all_metrics.iter().position(|m| m.to_string() == *name).ok_or_else(|| {
+            let position = all_metrics.iter().position(|m| m.to_string() == *name).ok_or_else(|| {
                 let all: Vec<String> = all_metrics.iter().map(ToString::to_string).collect();
                 SweepError::analysis(format!("the store has no metric `{name}`; it has {}", all.join(", ")))
             })?;
-            if metrics.contains(&found) {
+            if metrics.contains(&position) {
                 return Err(SweepError::analysis(format!("the metric `{name}` is given twice")));
             }
-            metrics.push(found);
+            metrics.push(position);
         }
         if metrics.is_empty() {
             metrics = (0..all_metrics.len()).collect();

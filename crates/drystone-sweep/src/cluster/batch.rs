@@ -69,8 +69,8 @@ pub(super) fn said(mut command: Command) -> Result<String, SweepError> {
         _ => SweepError::batch(format!("{name}: {e}")),
     })?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(SweepError::batch(format!("{name} failed ({}): {}", output.status, told.trim())));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(SweepError::batch(format!("{name} failed ({}): {}", output.status, stderr.trim())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

@@ -71,18 +71,18 @@ pub fn costs(plan: &SweepPlan, todo: &[usize], budget: Duration, cancel: &Atomic
     let mut kinds = kinds(plan, todo);
     let mut tried = 0;
     for round in 0..MOST {
-        let mut seen = Vec::new();
+        let mut entries = Vec::new();
         for kind in &mut kinds {
             // The first of an entry is its smallest workload.
-            let first = round == 0 && !seen.contains(&kind.entry);
-            seen.push(kind.entry);
+            let first = round == 0 && !entries.contains(&kind.entry);
+            entries.push(kind.entry);
             if !kind.wants_more() || (!first && since.elapsed() >= budget) {
                 continue;
             }
             // Multiples of the golden ratio spread evenly however many there will be.
             let place = (round as f64 * 0.618_033_988_749_895).fract() * kind.members.len() as f64;
-            let found = trial(plan, todo[kind.members[place as usize]], MOST_OF_ONE, cancel).ok()?;
-            kind.took.push(found.seconds);
+            let result = trial(plan, todo[kind.members[place as usize]], MOST_OF_ONE, cancel).ok()?;
+            kind.took.push(result.seconds);
             tried += 1;
         }
     }

@@ -74,14 +74,14 @@ impl TaskFolder {
 
 /// The published stores of a submission, each with its task, in a fixed order.
 pub(super) fn published(folder: &Path) -> Result<Vec<(u32, PathBuf)>, SweepError> {
-    let mut found: Vec<(u32, String)> = Vec::new();
+    let mut files: Vec<(u32, String)> = Vec::new();
     for name in names(folder)? {
         if let Some(task) = task_of(&name) {
-            found.push((task, name));
+            files.push((task, name));
         }
     }
-    found.sort();
-    Ok(found.into_iter().map(|(task, name)| (task, folder.join(name))).collect())
+    files.sort();
+    Ok(files.into_iter().map(|(task, name)| (task, folder.join(name))).collect())
 }
 
 /// The name under which an attempt of a task publishes.

@@ -105,13 +105,13 @@ impl TaskProgress {
         let queue = ask(&all_jobs.values().flatten().cloned().collect::<Vec<_>>());
         let mut states = Vec::new();
         // The last submission first: what it has, no earlier one need do.
-        let mut taken: BTreeSet<i64> = BTreeSet::new();
+        let mut later_ids: BTreeSet<i64> = BTreeSet::new();
         for one in lying.iter().rev() {
             let logs = logs(&one.folder)?;
             let mut of_one = Vec::new();
             for (task, ids) in (1u32..).zip(&one.submission.tasks) {
-                let own: Vec<i64> = ids.iter().copied().filter(|id| !taken.contains(id)).collect();
-                let done = own.iter().filter(|id| recorded.contains(id)).count();
+                let own: Vec<i64> = ids.iter().copied().filter(|id| !later_ids.contains(id)).collect();
+                let count = own.iter().filter(|id| recorded.contains(id)).count();
                 let queued = queue.as_ref().and_then(|queue| {
                     all_jobs[&one.number]
                         .iter()
@@ -119,7 +119,7 @@ impl TaskProgress {
                         .max_by_key(|q| *q == QueuedTaskState::Running)
                 });
                 let state = match queued {
-                    _ if done == own.len() => TaskStanding::Complete,
+                    _ if count == own.len() => TaskStanding::Complete,
                     Some(QueuedTaskState::Running) => TaskStanding::Running,
                     Some(QueuedTaskState::Waiting) => TaskStanding::Waiting,
                     None => TaskStanding::Incomplete,
@@ -130,7 +130,7 @@ impl TaskProgress {
                         submission: one.number,
                         task,
                         simulations: own.len(),
-                        recorded: done,
+                        recorded: count,
                         state,
                         begun: begun.contains(&(one.number, task)),
                         log: logs.get(&task).cloned(),
@@ -138,12 +138,17 @@ impl TaskProgress {
                     });
                 }
             }
-            taken.extend(one.submission.tasks.iter().flatten());
+            later_ids.extend(one.submission.tasks.iter().flatten());
             of_one.append(&mut states);
             states = of_one;
         }
-        let asked = queue.is_some() && all_jobs.values().any(|jobs| !jobs.is_empty());
-        Ok(TaskProgress { published: recorded.len() - gathered, recorded: recorded.len(), tasks: states, asked })
+        let is_asked = queue.is_some() && all_jobs.values().any(|jobs| !jobs.is_empty());
+        Ok(TaskProgress {
+            published: recorded.len() - gathered,
+            recorded: recorded.len(),
+            tasks: states,
+            asked: is_asked,
+        })
     }
 
     /// Returns the number of tasks in a state.

@@ -76,8 +76,8 @@ impl FromStr for BatchRecipe {
 
     fn from_str(text: &str) -> Result<BatchRecipe, String> {
         let names: Vec<&str> = BatchRecipe::ALL.iter().map(|recipe| recipe.name()).collect();
-        let found = BatchRecipe::ALL.into_iter().find(|recipe| recipe.name() == text);
-        found.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
+        let recipe = BatchRecipe::ALL.into_iter().find(|recipe| recipe.name() == text);
+        recipe.ok_or_else(|| format!("there is no recipe for `{text}`; expected one of {}", names.join(", ")))
     }
 }
 
@@ -121,7 +121,7 @@ fn hyperqueue(array: &Array<'_>, head: &str) -> String {
 
 fn snakemake(array: &Array<'_>, head: &str) -> String {
     let folder = array.folder.to_string_lossy();
-    let done = python(&format!("{}/done/{{task}}", folder.replace('{', "{{").replace('}', "}}")));
+    let marker = python(&format!("{}/done/{{task}}", folder.replace('{', "{{").replace('}', "}}")));
     // Braces are snakemake's.
     let command = logged(array, "TASK", "snakemake_TASK").replace('{', "{{").replace('}', "}}");
     let command = python(&format!("exec {}", command.replace("TASK", "{wildcards.task}")));
@@ -129,8 +129,8 @@ fn snakemake(array: &Array<'_>, head: &str) -> String {
         array.terms.limit.map_or(String::new(), |limit| format!("    resources: runtime={}\n", limit.div_ceil(60)));
     format!(
         "{head}# On a cluster: `snakemake --executor slurm --jobs 100 --snakefile FILE`.\n\
-         rule all:\n    input: expand({done}, task=range(1, {}))\n\n\
-         rule simulate:\n    output: touch({done})\n    threads: {}\n{runtime}    retries: 2\n    shell: {command}\n",
+         rule all:\n    input: expand({marker}, task=range(1, {}))\n\n\
+         rule simulate:\n    output: touch({marker})\n    threads: {}\n{runtime}    retries: 2\n    shell: {command}\n",
         array.tasks + 1,
         array.terms.cpus
     )

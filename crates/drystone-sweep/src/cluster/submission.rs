@@ -64,7 +64,7 @@ pub struct TaskSubmission {
 impl TaskSubmission {
     /// The tasks of a division of a plan.
     pub fn new(plan: &SweepPlan, division: &TaskDivision, terms: Terms) -> TaskSubmission {
-        let known = |case: &crate::SweepCase| KnownWorkload {
+        let known_workload = |case: &crate::SweepCase| KnownWorkload {
             label: case.label(),
             hash: case.hash.clone(),
             jobs: case.workload.len(),
@@ -76,7 +76,7 @@ impl TaskSubmission {
             file: plan.file.clone(),
             text: plan.text.clone(),
             plan: plan.hash.clone(),
-            workloads: plan.cases.iter().map(known).collect(),
+            workloads: plan.cases.iter().map(known_workload).collect(),
             terms,
             tasks: division.tasks.iter().map(ids).collect(),
             seconds: division.seconds.clone(),

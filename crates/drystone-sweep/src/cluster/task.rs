@@ -103,13 +103,13 @@ impl SubmittedTask {
                 recorded.extend(Store::published_simulations(&path, &plan.hash)?);
             }
         }
-        let left = self.ids().iter().filter(|id| !recorded.contains(id));
+        let missing_ids = self.ids().iter().filter(|id| !recorded.contains(id));
         let place = |id: &i64| {
-            let found = plan.simulations.binary_search_by_key(id, |simulated| simulated.id);
-            found
+            let position = plan.simulations.binary_search_by_key(id, |simulated| simulated.id);
+            position
                 .map_err(|_| SweepError::refused(format!("{}: the plan has no simulation {id}", self.folder.display())))
         };
-        left.map(place).collect()
+        missing_ids.map(place).collect()
     }
 
     /// Simulates the remainder of the task on this many threads, in a folder below `scratch`.
@@ -154,10 +154,10 @@ impl SubmittedTask {
         };
         let ended = carry_out_these(&todo, plan, &mut store, &InOrder(threads), cancel, watch, &mut heed);
         if let Err(error) = copies.last(&store) {
-            let kept = scratch.path().join("task.db").display().to_string();
+            let path = scratch.path().join("task.db").display().to_string();
             scratch.keep();
             let problem = format!(
-                "{error}\n  the results are kept in {kept} on {}: `drystone sweep merge` takes them",
+                "{error}\n  the results are kept in {path} on {}: `drystone sweep merge` takes them",
                 machine()
             );
             return Err(ended.err().unwrap_or(SweepError::Batch { problem }));

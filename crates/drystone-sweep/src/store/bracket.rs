@@ -57,7 +57,7 @@ impl Store {
             }
             transaction.commit()
         };
-        let done = write(&mut self.db);
-        done.map_err(|e| self.fail(e))
+        let result = write(&mut self.db);
+        result.map_err(|e| self.fail(e))
     }
 }

@@ -76,12 +76,12 @@ impl Store {
             lay_out(&transaction, &StoreHead::of(plan, None))?;
             transaction.execute_batch("INSERT INTO session SELECT * FROM session_before; DROP TABLE session_before")?;
             for place in 0..plan.simulations.len() {
-                let Some(found) = recorded.remove(&key(plan, place)) else {
+                let Some(record) = recorded.remove(&key(plan, place)) else {
                     growth.added += 1;
                     continue;
                 };
-                let again = lacks || waiting.contains(&found.simulation);
-                put(&transaction, plan, place, &metrics, &found, sums.get(&found.simulation))?;
+                let again = lacks || waiting.contains(&record.simulation);
+                put(&transaction, plan, place, &metrics, &record, sums.get(&record.simulation))?;
                 if again {
                     let id = plan.simulations[place].id;
                     transaction.execute("INSERT INTO again VALUES (?)", [id])?;
@@ -138,15 +138,15 @@ fn put(
     plan: &SweepPlan,
     place: usize,
     metrics: &[Metric],
-    found: &RecordedSimulation,
+    record: &RecordedSimulation,
     sums: Option<&BTreeMap<String, Vec<u8>>>,
 ) -> rusqlite::Result<()> {
-    let value = |metric: &Metric| metrics.iter().position(|known| known == metric).and_then(|at| found.values[at]);
+    let value = |metric: &Metric| metrics.iter().position(|other| other == metric).and_then(|at| record.values[at]);
     let values = plan.metrics.iter().map(value).collect();
     let measured = SimulationValues { values, weeks: Vec::new(), error: None };
     let simulated = &plan.simulations[place];
     for &configuration in &simulated.configurations {
-        write::copy(transaction, &write::row(plan, configuration, &measured, &found.build))?;
+        write::copy(transaction, &write::row(plan, configuration, &measured, &record.build))?;
     }
     for (metric, bytes) in sums.into_iter().flatten() {
         weeks::put(transaction, simulated.id, metric, bytes)?;

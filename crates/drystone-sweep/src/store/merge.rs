@@ -33,14 +33,14 @@ pub fn merge(into: impl AsRef<Path>, from: &[PathBuf]) -> Result<Merged, SweepEr
         return Err(SweepError::store(path.display(), "cannot be merged into itself"));
     }
     let mut sources = Vec::with_capacity(from.len());
-    let mut seen = Vec::with_capacity(from.len());
+    let mut files = Vec::with_capacity(from.len());
     for path in from {
         Store::look(path)?;
         let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        if seen.contains(&file) {
+        if files.contains(&file) {
             return Err(SweepError::store(path.display(), "is given twice"));
         }
-        seen.push(file);
+        files.push(file);
         // Locked, so that no process adds to it meanwhile.
         let source = Store::locked(path)?;
         source.check_version()?;
@@ -115,13 +115,13 @@ impl<'t> MergeIntake<'t> {
     pub(super) fn commit(self) -> Result<Merged, SweepError> {
         let MergeIntake { target, transaction, mut merged, conflicts } = self;
         if !conflicts.is_empty() {
-            let shown: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
-            let more = conflicts.len() - shown.len();
+            let examples: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
+            let more = conflicts.len() - examples.len();
             let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
             let problem = format!(
                 "{} results differ between the stores; nothing was merged:\n  {}{more}",
                 conflicts.len(),
-                shown.join("\n  ")
+                examples.join("\n  ")
             );
             return Err(SweepError::Conflict { problem });
         }

@@ -41,8 +41,8 @@ pub fn query(path: impl AsRef<Path>, sql: &str) -> Result<QueryAnswer, SweepErro
     for name in statement.column_names() {
         // Columns of one name are distinguished, or formats that address columns by name would lose
         // all but one.
-        let others = (2..).map(|n| format!("{name}_{n}"));
-        let free = std::iter::once(name.to_string()).chain(others).find(|name| !columns.contains(name));
+        let variants = (2..).map(|n| format!("{name}_{n}"));
+        let free = std::iter::once(name.to_string()).chain(variants).find(|name| !columns.contains(name));
         columns.extend(free);
     }
     let width = columns.len();

@@ -294,12 +294,12 @@ impl Store {
 
     /// Returns the head's value under this name.
     pub(super) fn meta(&self, name: &str) -> Result<String, SweepError> {
-        let found: Option<String> = self
+        let value: Option<String> = self
             .db
             .query_row("SELECT value FROM meta WHERE name = ?", [name], |row| row.get(0))
             .optional()
             .map_err(|e| self.fail(e))?;
-        found.ok_or_else(|| self.error(format!("is damaged: its table meta lacks `{name}`")))
+        value.ok_or_else(|| self.error(format!("is damaged: its table meta lacks `{name}`")))
     }
 
     /// Checks that this version knows the layout of the store.

@@ -49,8 +49,8 @@ impl Store {
             let sql = "SELECT sums FROM week WHERE simulation = ? AND metric = ?";
             self.db.prepare_cached(sql)?.query_row(params![simulation, metric], |row| row.get(0)).optional()
         };
-        let found = find().map_err(|e| self.fail(e))?.unwrap_or_default();
-        sums(&found).ok_or_else(|| self.error(format!("is damaged: sums per week of simulation {simulation}")))
+        let bytes = find().map_err(|e| self.fail(e))?.unwrap_or_default();
+        sums(&bytes).ok_or_else(|| self.error(format!("is damaged: sums per week of simulation {simulation}")))
     }
 
     /// The sums of all simulations, as they are kept, by metric.

@@ -23,11 +23,11 @@ impl Store {
             statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as usize)))?.collect()
         };
         let recorded = recorded().map_err(|e| self.fail(e))?;
-        let mut done = BTreeSet::new();
+        let mut places = BTreeSet::new();
         for (place, simulated) in plan.simulations.iter().enumerate() {
             match recorded.get(&simulated.id) {
                 None => {}
-                Some(&rows) if rows == simulated.configurations.len() => drop(done.insert(place)),
+                Some(&rows) if rows == simulated.configurations.len() => drop(places.insert(place)),
                 // One transaction records all of them: rows were deleted by hand.
                 Some(_) => {
                     let forget = "DELETE FROM result WHERE simulation = ?";
@@ -35,7 +35,7 @@ impl Store {
                 }
             }
         }
-        Ok(done)
+        Ok(places)
     }
 
     /// Records outcomes, all of them or none: one transaction.

@@ -30,7 +30,7 @@ impl StudyReader<'_> {
             let problem = format!("the parameter `{unused}` does not stand in the policy: write `{{{unused}}}` there");
             return Err(self.error(raw.policy.span(), problem));
         }
-        let mut made = Vec::with_capacity(points.len());
+        let mut specs = Vec::with_capacity(points.len());
         for point in points {
             let mut text = template.clone();
             for (name, level) in parameters.iter().zip(&point) {
@@ -38,11 +38,11 @@ impl StudyReader<'_> {
             }
             let spec: PolicySpec =
                 text.parse().map_err(|e: drystone::policy::SpecError| self.error(raw.policy.span(), e.to_string()))?;
-            made.push((point, spec));
+            specs.push((point, spec));
         }
         let head = || template.split(['(', '@']).next().unwrap_or(template).trim().to_string();
         let name = raw.name.clone().unwrap_or_else(head);
-        Ok(PolicyEntry { name, parameters, points: made, at: raw.policy.span() })
+        Ok(PolicyEntry { name, parameters, points: specs, at: raw.policy.span() })
     }
 
     /// The names in braces in the text of a policy.
@@ -94,20 +94,20 @@ impl StudyReader<'_> {
         let Some(first) = points.first() else { return Err(self.error(at, "`points` is empty")) };
         let keys = in_order(first);
         let names = keys.iter().map(|(key, _)| self.name(key)).collect::<Result<Vec<_>, _>>()?;
-        let mut made = Vec::new();
+        let mut rows = Vec::new();
         for (number, point) in (1..).zip(points) {
             if let Some((key, _)) = point.iter().find(|(key, _)| !names.contains(key.as_ref())) {
                 let problem = format!("every point has the parameters of the first: {}", names.join(", "));
                 return Err(self.error(key.span(), problem));
             }
             let value = |name: &String| {
-                let found = point.iter().find(|(key, _)| key.as_ref() == name);
-                let found = found.ok_or_else(|| self.error(at.clone(), format!("point {number} lacks `{name}`")))?;
-                self.level(found.1.as_ref(), found.1.span())
+                let entry = point.iter().find(|(key, _)| key.as_ref() == name);
+                let entry = entry.ok_or_else(|| self.error(at.clone(), format!("point {number} lacks `{name}`")))?;
+                self.level(entry.1.as_ref(), entry.1.span())
             };
-            made.push(names.iter().map(value).collect::<Result<Vec<_>, _>>()?);
+            rows.push(names.iter().map(value).collect::<Result<Vec<_>, _>>()?);
         }
-        Ok((names, made))
+        Ok((names, rows))
     }
 
     /// The points of a grid or a sample.

@@ -164,8 +164,8 @@ impl StudyReader<'_> {
     /// with the jobs present then.
     pub(super) fn warm_start(&self, raw: &RawWorkload) -> Result<Option<Seconds>, SweepError> {
         let Some(seconds) = &raw.warm_start else { return Ok(None) };
-        if let Some(given) = [&raw.load, &raw.month, &raw.slice].into_iter().flatten().next() {
-            let at = given.span();
+        if let Some(field) = [&raw.load, &raw.month, &raw.slice].into_iter().flatten().next() {
+            let at = field.span();
             let problem = "`load`, `month` and `slice` do not go with `warm-start`: the running and waiting jobs are \
                 recorded at the load of the log";
             return Err(self.error(at, problem));
@@ -220,8 +220,8 @@ impl StudyReader<'_> {
             }
             all.as_table_mut().map(|table| table.insert(name.to_string(), new));
             options = all.try_into().map_err(|e: toml::de::Error| match e.message().trim() {
-                told if told.starts_with("unknown field") => self.error(key.span(), without_elsewhere(told)),
-                told => fail(told.to_string()),
+                text if text.starts_with("unknown field") => self.error(key.span(), without_elsewhere(text)),
+                text => fail(text.to_string()),
             })?;
             if options.take == Some(0) {
                 return Err(fail("expected a number of jobs from 1".to_string()));
@@ -345,8 +345,8 @@ impl StudyReader<'_> {
 const ELSEWHERE: [&str; 4] = ["study", "load", "list", "records"];
 
 /// A list of fields that are expected, without those that would be refused.
-fn without_elsewhere(told: &str) -> String {
-    ELSEWHERE.iter().fold(told.to_string(), |told, name| {
-        told.replace(&format!("`{name}`, "), "").replace(&format!(", `{name}`"), "")
+fn without_elsewhere(text: &str) -> String {
+    ELSEWHERE.iter().fold(text.to_string(), |text, name| {
+        text.replace(&format!("`{name}`, "), "").replace(&format!(", `{name}`"), "")
     })
 }

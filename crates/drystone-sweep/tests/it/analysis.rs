@@ -80,12 +80,12 @@ fn more_may_be_better() {
 fn values_beside_a_zero_are_measured_in_the_smallest_above_it() {
     let waits = table(&["wait_mean"], &["a"], &[&[6.0], &[0.0], &[2.0], &[0.0]]);
     let ranking = Ranking::of(&waits);
-    let found: Vec<(usize, usize, f64)> = ranking.ranked.iter().map(|r| (r.rank, r.candidate, r.average)).collect();
-    assert_eq!(found, [(1, 1, 0.0), (1, 3, 0.0), (3, 2, 100.0), (4, 0, 300.0)]);
+    let ranks: Vec<(usize, usize, f64)> = ranking.ranked.iter().map(|r| (r.rank, r.candidate, r.average)).collect();
+    assert_eq!(ranks, [(1, 1, 0.0), (1, 3, 0.0), (3, 2, 100.0), (4, 0, 300.0)]);
     assert_eq!((waits.zeros(), ranking.tests[0].best), (vec![0], 0.0));
     let more = table(&["utilisation"], &["a"], &[&[0.4], &[0.0], &[0.8]]);
-    let found: Vec<(usize, f64)> = Ranking::of(&more).ranked.iter().map(|r| (r.candidate, r.average)).collect();
-    assert_eq!(found, [(2, 0.0), (0, 100.0), (1, 200.0)]);
+    let ranks: Vec<(usize, f64)> = Ranking::of(&more).ranked.iter().map(|r| (r.candidate, r.average)).collect();
+    assert_eq!(ranks, [(2, 0.0), (0, 100.0), (1, 200.0)]);
     // Beside a test case without zeros it counts as much: (0 + 100) / 2 and (100 + 0) / 2.
     let two = table(&["wait_mean"], &["a", "b"], &[&[0.0, 20.0], &[3.0, 10.0]]);
     let averages: Vec<f64> = Ranking::of(&two).ranked.iter().map(|r| r.average).collect();

@@ -55,8 +55,8 @@ fn changes_are_an_axis() {
     let policy = "[[policy]]\npolicy = \"easy\"\n";
     let plain = plan(dir.path(), "", policy).expect("a plan");
     let all = plan(dir.path(), &format!("change = [{}]\n", quoted.join(", ")), policy).expect("a plan");
-    let told: Vec<Option<&str>> = all.cases.iter().map(|case| case.change.as_deref()).collect();
-    assert_eq!(told, [None, Some(changes[1]), Some(changes[2]), Some("maintenance @100000/12h"), Some(changes[4])]);
+    let labels: Vec<Option<&str>> = all.cases.iter().map(|case| case.change.as_deref()).collect();
+    assert_eq!(labels, [None, Some(changes[1]), Some(changes[2]), Some("maintenance @100000/12h"), Some(changes[4])]);
     assert_eq!(all.cases[1].workload.machine().procs, 64);
     assert!(all.cases[1].label().ends_with("change=procs +32 seed=1"), "{}", all.cases[1].label());
     let waits = waits(&all);

@@ -22,8 +22,8 @@ fn plan() -> SweepPlan {
 
 fn complete(path: &Path, plan: &SweepPlan, chunk: Option<SweepChunk>, threads: usize) {
     let mut store = Store::open(path, plan, chunk).expect("a store");
-    let done = carry_out(plan, &mut store, &Threads(threads), &AtomicBool::new(false), &mut |_| {}).expect("done");
-    assert_eq!((done.left, done.failed), (0, 0));
+    let summary = carry_out(plan, &mut store, &Threads(threads), &AtomicBool::new(false), &mut |_| {}).expect("done");
+    assert_eq!((summary.left, summary.failed), (0, 0));
 }
 
 fn results(path: &Path) -> drystone_sweep::QueryAnswer {
@@ -119,9 +119,10 @@ fn what_came_before_a_failure_is_kept_and_not_made_again() {
         assert!(error.to_string().contains("the cluster is gone"));
     }
     let mut store = Store::open(&broken, &plan, None).expect("a store");
-    let mut seen = 0;
-    let done = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| seen += 1).expect("done");
-    assert_eq!((done.before, done.simulated, seen), (6, 10, 10));
+    let mut calls = 0;
+    let summary =
+        carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| calls += 1).expect("done");
+    assert_eq!((summary.before, summary.simulated, calls), (6, 10, 10));
     assert_eq!(results(&broken), results(&whole));
 }
 
@@ -152,9 +153,9 @@ fn a_cancelled_sweep_goes_on() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let path = dir.path().join("a.db");
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let done = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {});
-    let done = done.expect("cancelled");
-    assert_eq!((done.simulated, done.left), (5, 11), "{done:?}");
+    let result = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {});
+    let summary = result.expect("cancelled");
+    assert_eq!((summary.simulated, summary.left), (5, 11), "{summary:?}");
     drop(store);
     complete(&path, &plan, None, 2);
     assert_eq!(results(&path).rows.len(), 24);
@@ -232,17 +233,17 @@ fn a_store_grows_with_its_study() {
         (STUDY.replace("\"utilisation\"", "\"wait_max\", \"utilisation\""), 0, 16),
         (format!("name = \"renamed\"\n{STUDY}"), 16, 0),
     ];
-    for (text, kept, again) in larger {
+    for (text, kept_count, again) in larger {
         let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan_of(&text));
         let [grown, fresh] = [dir.path().join("grown.db"), dir.path().join("fresh.db")];
         complete(&grown, &small, None, 2);
         complete(&fresh, &plan, None, 2);
         let mut store = Store::open(&grown, &plan, None).expect(&text);
         let growth = store.grown().expect("it grows");
-        let added = plan.simulations.len() - kept - again;
-        assert_eq!((growth.kept, growth.again, growth.added), (kept, again, added), "{text}");
-        let done = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {}).expect("done");
-        assert_eq!((done.before, done.simulated), (kept, again + added), "{text}");
+        let added = plan.simulations.len() - kept_count - again;
+        assert_eq!((growth.kept, growth.again, growth.added), (kept_count, again, added), "{text}");
+        let summary = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {}).expect("done");
+        assert_eq!((summary.before, summary.simulated), (kept_count, again + added), "{text}");
         drop(store);
         assert_eq!(contents(&grown), contents(&fresh), "{text}");
         assert!(Store::open(&grown, &plan, None).expect("a store").grown().is_none());
@@ -259,8 +260,8 @@ fn growing_loses_nothing_when_it_is_cut_short() {
     let before = waits(&path);
     let plan = plan_of(&STUDY.replace("\"utilisation\"", "\"utilisation\", \"wait_max\""));
     let mut store = Store::open(&path, &plan, None).expect("a store");
-    let done = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {}).expect("cut");
-    assert_eq!((done.simulated, done.left), (5, 11));
+    let summary = carry_out(&plan, &mut store, &CancelledAfter(5), &AtomicBool::new(false), &mut |_| {}).expect("cut");
+    assert_eq!((summary.simulated, summary.left), (5, 11));
     assert_eq!(store.status().expect("a status").simulated, 5);
     drop(store);
     assert_eq!(waits(&path), before);
@@ -327,8 +328,8 @@ fn chunks_merge_into_the_whole() {
     assert_eq!(effort(&all), (3, effort(&whole).1));
     // It is the store of the whole study now.
     let mut store = Store::open(&all, &plan, None).expect("a store");
-    let done = carry_out(&plan, &mut store, &Threads(1), &AtomicBool::new(false), &mut |_| {}).expect("done");
-    assert_eq!((done.before, done.simulated), (16, 0));
+    let summary = carry_out(&plan, &mut store, &Threads(1), &AtomicBool::new(false), &mut |_| {}).expect("done");
+    assert_eq!((summary.before, summary.simulated), (16, 0));
 }
 
 #[test]
@@ -383,7 +384,7 @@ fn what_was_deleted_is_made_again() {
 #[test]
 fn stores_that_were_changed_are_told() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
-    for (change, told) in [
+    for (change, complaint) in [
         ("DELETE FROM workload", "are not of 0 workloads each"),
         ("DELETE FROM workload WHERE rowid = 1", "do not match their numbers"),
         ("UPDATE result SET configuration = 9999 WHERE configuration = 3", "configuration 9999 first"),
@@ -401,7 +402,7 @@ fn stores_that_were_changed_are_told() {
             Store::open(&path, &plan, None).map(drop).expect_err("told"),
         ] {
             let error = error.to_string();
-            assert!(error.contains("is damaged") && error.contains(told), "{change}: {error}");
+            assert!(error.contains("is damaged") && error.contains(complaint), "{change}: {error}");
         }
         drop(store);
         std::fs::remove_file(&path).expect("removed");

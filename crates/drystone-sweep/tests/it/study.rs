@@ -241,8 +241,8 @@ fn mistakes_point_at_the_line() {
     // Whatever is offered instead of a wrong name may stand there.
     let clean = |name: &str| parse(&format!("[[workload]]\nfile = \"a\"\n[workload.clean]\n{name} = 1\n"));
     let error = clean("colour").expect_err("a mistake").to_string();
-    let (told, offered) = error.split_once(", expected one of ").expect("a list");
-    assert_eq!(told, "dir/study.toml:4:1: unknown field `colour`");
+    let (problem, offered) = error.split_once(", expected one of ").expect("a list");
+    assert_eq!(problem, "dir/study.toml:4:1: unknown field `colour`");
     let offered: Vec<&str> =
         offered.lines().next().unwrap_or_default().split(", ").map(|f| f.trim_matches('`')).collect();
     assert!(offered.contains(&"overrun") && offered.contains(&"lenient"), "{offered:?}");
@@ -267,7 +267,7 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
     let of = |study: &str, policy: &str| {
         format!("[[workload]]\n{study}\nfile = \"log.swf\"\n[[policy]]\npolicy = \"{policy}\"\n")
     };
-    let gone = "[[workload]]\nname = \"w\"\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
+    let without_log = "[[workload]]\nname = \"w\"\nfile = \"gone.swf\"\n[[policy]]\npolicy = \"easy\"\n";
     for (text, at, parts) in [
         // Several reservations are no part of EASY as that study has it; `run` and `compare` also
         // refuse them.
@@ -284,7 +284,11 @@ fn mistakes_that_show_with_the_workloads_point_at_the_line() {
             "5:10",
             ["jobs outlive theirs", "(write `overrun = \"kill\"` below its [workload.clean];"],
         ),
-        (gone.to_string(), "3:8", ["gone.swf: cannot be opened", "--logs DIR first, then beside the study file"]),
+        (
+            without_log.to_string(),
+            "3:8",
+            ["gone.swf: cannot be opened", "--logs DIR first, then beside the study file"],
+        ),
     ] {
         let study = SweepStudy::parse(&file, text.clone()).expect("a study");
         let error = SweepPlan::of(&study, None).expect_err("refused").to_string();
@@ -330,8 +334,8 @@ fn the_example_of_the_page_is_a_study() {
 fn a_generated_workload_that_is_cleaned_says_both() {
     let text = with("policy = \"easy\"").replace("[[policy]]", "[workload.clean]\noverrun = \"kill\"\n[[policy]]");
     let plan = plan(&text);
-    let told = plan.cases[0].cleaning();
-    assert!(told.starts_with("generator=") && told.contains("overrun=kill"), "{told}");
+    let cleaning = plan.cases[0].cleaning();
+    assert!(cleaning.starts_with("generator=") && cleaning.contains("overrun=kill"), "{cleaning}");
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn a_cluster_runs_jobs_and_leaves_nothing_behind() {
     let options = ClusterOptions { lines: vec!["KillWait=1".to_string()], ..ClusterOptions::default() };
     let Some(mut cluster) = PrivateSlurm::start(&options) else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let done = folder.path().join("done");
-    let short = format!("echo $SLURMD_NODENAME > {}", done.display());
+    let marker = folder.path().join("done");
+    let short = format!("echo $SLURMD_NODENAME > {}", marker.display());
     let _ = cluster.ask("sbatch", &["-o", "/dev/null", "-w", "n2", "--wrap", &short]);
-    until("the short job ends", || std::fs::read_to_string(&done).is_ok_and(|text| text == "n2\n"));
+    until("the short job ends", || std::fs::read_to_string(&marker).is_ok_and(|text| text == "n2\n"));
     // A job that would outlive every test, and a node that dies below it.
     let pid = folder.path().join("pid");
     let long = format!("echo $$ > {}; exec sleep 86400", pid.display());

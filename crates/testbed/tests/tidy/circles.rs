@@ -33,8 +33,8 @@ pub(crate) fn circles(files: &[SourceFile]) -> Vec<String> {
         let circles: BTreeSet<Vec<&ModulePath>> = on_a_circle
             .map(|from| reached[from].iter().copied().filter(|other| reached[other].contains(from)).collect())
             .collect();
-        let shown = |circle: Vec<&ModulePath>| circle.iter().map(|path| path.join("::")).collect::<Vec<_>>().join(", ");
-        circles.into_iter().map(|circle| format!("{name}: {}", shown(circle))).collect::<Vec<_>>()
+        let line = |circle: Vec<&ModulePath>| circle.iter().map(|path| path.join("::")).collect::<Vec<_>>().join(", ");
+        circles.into_iter().map(|circle| format!("{name}: {}", line(circle))).collect::<Vec<_>>()
     };
     crates.into_iter().flat_map(of_crate).collect()
 }
@@ -69,20 +69,20 @@ fn expand(text: &str) -> Vec<ModulePath> {
     };
     let Some((before, inside)) = text.split_once('{') else { return vec![parts(text)] };
     let inside = inside.trim_end().strip_suffix('}').unwrap_or(inside);
-    let (mut depth, mut from, mut found) = (0, 0, Vec::new());
+    let (mut depth, mut from, mut paths) = (0, 0, Vec::new());
     for (at, c) in inside.char_indices().chain([(inside.len(), ',')]) {
         match c {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
                 let rest = expand(&inside[from..at]).into_iter().filter(|rest| !rest.is_empty());
-                found.extend(rest.map(|rest| [parts(before), rest].concat()));
+                paths.extend(rest.map(|rest| [parts(before), rest].concat()));
                 from = at + 1;
             }
             _ => {}
         }
     }
-    found
+    paths
 }
 
 /// Returns the files that a file imports from, without those above and below it.
@@ -126,9 +126,9 @@ fn resolve<'a>(
         at = below;
         rest.next();
     }
-    let (found, file) = modules.get_key_value(&at)?;
+    let (module, file) = modules.get_key_value(&at)?;
     let again = rest.peek().and_then(|name| file.exports.get(*name)).filter(|again| *again != path && depth < 8);
-    again.and_then(|again| resolve(modules, found, again, depth + 1)).or(Some(found))
+    again.and_then(|again| resolve(modules, module, again, depth + 1)).or(Some(module))
 }
 
 /// Returns the files that one imports from, directly or not.
@@ -136,20 +136,20 @@ fn reach<'a>(
     edges: &BTreeMap<&'a ModulePath, BTreeSet<&'a ModulePath>>,
     from: &ModulePath,
 ) -> BTreeSet<&'a ModulePath> {
-    let mut found = BTreeSet::new();
+    let mut targets = BTreeSet::new();
     let mut open: Vec<&ModulePath> = edges[from].iter().copied().collect();
     while let Some(next) = open.pop() {
-        if found.insert(next) {
+        if targets.insert(next) {
             open.extend(&edges[next]);
         }
     }
-    found
+    targets
 }
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    let found = circles(&crate::files::all());
-    assert!(found.is_empty(), "imports go one way; these go in circles:\n{}", found.join("\n"));
+    let lines = circles(&crate::files::all());
+    assert!(lines.is_empty(), "imports go one way; these go in circles:\n{}", lines.join("\n"));
 }
 
 #[test]

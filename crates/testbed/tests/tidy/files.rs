@@ -30,10 +30,10 @@ pub(crate) fn all() -> Vec<SourceFile> {
 
 /// Returns every file and folder of the project but those of others, sorted, from its root.
 pub(crate) fn paths() -> Vec<String> {
-    let mut found = Vec::new();
-    walk(&root(), &root(), &mut found);
-    found.sort();
-    found
+    let mut paths = Vec::new();
+    walk(&root(), &root(), &mut paths);
+    paths.sort();
+    paths
 }
 
 /// Returns the text of a file, by its path from the root of the project.
@@ -45,7 +45,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
+fn walk(root: &Path, folder: &Path, paths: &mut Vec<String>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     for path in entries.map(|entry| entry.expect("an entry of a folder").path()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,9 +53,9 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
         if path.is_symlink() || UNCHANGED.iter().any(|foreign| name.contains(foreign)) || path.is_dir() && foreign {
             continue;
         }
-        found.push(path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned());
+        paths.push(path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned());
         if path.is_dir() {
-            walk(root, &path, found);
+            walk(root, &path, paths);
         }
     }
 }

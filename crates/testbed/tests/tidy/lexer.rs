@@ -104,8 +104,8 @@ fn escaped_char(rest: &[char]) -> usize {
 fn comments_and_strings_are_separated() {
     let source =
         "//! a\nfn b() { c('\"', '\\'', \"d // \\\n    e\"); } // f\nlet g = r#\"h \"i\" j\"#; let k: &'a str;\n";
-    let found: Vec<(usize, Kind, String)> = pieces(source).into_iter().map(|p| (p.line, p.kind, p.text)).collect();
+    let result: Vec<(usize, Kind, String)> = pieces(source).into_iter().map(|p| (p.line, p.kind, p.text)).collect();
     let wanted =
         [(1, Kind::Doc, "a"), (2, Kind::Text, "d // e"), (3, Kind::Comment, "f"), (4, Kind::Text, "h \"i\" j")];
-    assert_eq!(found, wanted.map(|(line, kind, text)| (line, kind, text.to_owned())));
+    assert_eq!(result, wanted.map(|(line, kind, text)| (line, kind, text.to_owned())));
 }

@@ -13,14 +13,14 @@ use prose::Finding;
 
 #[test]
 fn prose_follows_the_rules_of_contributing() {
-    let mut found: Vec<Finding> = Vec::new();
+    let mut findings: Vec<Finding> = Vec::new();
     let all = files::all();
     assert!(all.len() > 500, "only {} files: the tree is not where the test looks for it", all.len());
     for file in &all {
-        prose::check(file, &mut found);
+        prose::check(file, &mut findings);
     }
-    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
-    assert!(found.is_empty(), "{} places break a rule of CONTRIBUTING.md:\n{}", found.len(), lines.join("\n"));
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(findings.is_empty(), "{} places break a rule of CONTRIBUTING.md:\n{}", findings.len(), lines.join("\n"));
 }
 
 /// Each rule finds a sentence that breaks it, and nothing in one that keeps it.
@@ -55,14 +55,14 @@ fn each_rule_can_fail() {
     ];
     for (name, text, wanted) in cases {
         let text = text.replace('·', "");
-        let mut found = Vec::new();
-        prose::check(&files::SourceFile { path: name.into(), text: text.clone() }, &mut found);
-        let rules: Vec<&str> = found.iter().map(|f| f.rule.name).collect();
+        let mut findings = Vec::new();
+        prose::check(&files::SourceFile { path: name.into(), text: text.clone() }, &mut findings);
+        let rules: Vec<&str> = findings.iter().map(|f| f.rule.name).collect();
         assert_eq!(rules, wanted, "{text}");
     }
     let long = format!("// {}\n", "word ".repeat(25));
-    let mut found = Vec::new();
-    prose::check(&files::SourceFile { path: "a.rs".into(), text: long }, &mut found);
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].rule.name, "columns");
+    let mut findings = Vec::new();
+    prose::check(&files::SourceFile { path: "a.rs".into(), text: long }, &mut findings);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].rule.name, "columns");
 }

@@ -59,8 +59,8 @@ impl Tree {
 
 /// Returns the modules that a source declares.
 fn declared(text: &str) -> Vec<String> {
-    let found = text.lines().filter_map(|line| line.strip_suffix(';')?.rsplit_once("mod "));
-    found.filter(|(before, _)| before.is_empty() || before.starts_with("pub")).map(|(_, name)| name.into()).collect()
+    let pairs = text.lines().filter_map(|line| line.strip_suffix(';')?.rsplit_once("mod "));
+    pairs.filter(|(before, _)| before.is_empty() || before.starts_with("pub")).map(|(_, name)| name.into()).collect()
 }
 
 /// Returns whether one part of a path is the part that the map names: `NAME` and `*` are any text.
@@ -103,15 +103,15 @@ fn section(map: &str, rooms: &str, name: &str) -> String {
 
 /// Returns names of the documents that the tree lacks, and crates and modules that they lack.
 pub(crate) fn differences(tree: &Tree, map: &str, rooms: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     for (name, modules) in &tree.modules {
         if !quoted(map).any(|quote| quote == format!("crates/{name}")) {
-            found.push(format!("{MAP}: the table of crates misses crates/{name}"));
+            differences.push(format!("{MAP}: the table of crates misses crates/{name}"));
         }
         let section = section(map, rooms, name);
         let named: HashSet<&str> =
             quoted(&section).flat_map(|quote| quote.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
-        found.extend(modules.iter().filter(|module| !named.contains(module.as_str())).map(|module| {
+        differences.extend(modules.iter().filter(|module| !named.contains(module.as_str())).map(|module| {
             format!(
                 "{}: the module `{module}` of `{name}` is missing",
                 if IN_MAP.contains(&name.as_str()) { MAP } else { ROOMS }
@@ -120,14 +120,14 @@ pub(crate) fn differences(tree: &Tree, map: &str, rooms: &str) -> Vec<String> {
     }
     for (document, text) in [(MAP, map), (ROOMS, rooms)] {
         for (number, line) in (1..).zip(text.lines()) {
-            found.extend(
+            differences.extend(
                 quoted(line)
                     .filter(|quote| !exists(tree, quote))
                     .map(|quote| format!("{document}:{number}: nothing in the project is called `{quote}`")),
             );
         }
     }
-    found
+    differences
 }
 
 /// Returns whether a quotation exists: as a path, or as names in the source. Commands, options and
@@ -150,8 +150,8 @@ fn exists(tree: &Tree, quote: &str) -> bool {
 fn the_map_is_that_of_the_tree() {
     let tree = Tree::read();
     assert!(tree.modules.len() > 15, "the tree is not where the test looks for it");
-    let found = differences(&tree, &files::text(MAP), &files::text(ROOMS));
-    assert!(found.is_empty(), "{} places where the map of the code is wrong:\n{}", found.len(), found.join("\n"));
+    let lines = differences(&tree, &files::text(MAP), &files::text(ROOMS));
+    assert!(lines.is_empty(), "{} places where the map of the code is wrong:\n{}", lines.len(), lines.join("\n"));
 }
 
 /// The comparison finds a crate, a module, a path and a name that are missing on either side.
@@ -171,9 +171,9 @@ fn a_wrong_map_is_found() {
         words: HashSet::from(["Job".to_owned(), "a".to_owned()]),
         modules: BTreeMap::from([("a".to_owned(), declared("pub mod b;\n#[cfg(unix)]\nmod c;\n// No mod d;\n"))]),
     };
-    let found = differences(&tree, "", "\n## `a`\n`b`");
+    let lines = differences(&tree, "", "\n## `a`\n`b`");
     assert_eq!(
-        found,
+        lines,
         ["ARCHITECTURE.md: the table of crates misses crates/a", "docs/rooms.md: the module `c` of `a` is missing"]
     );
     let cases: [(&str, &[&str]); 8] = [
@@ -187,8 +187,8 @@ fn a_wrong_map_is_found() {
         ("`crates/a`, `slurm.conf`, `waits --by`, `--details`, `_ =>`", &[]),
     ];
     for (map, wanted) in cases {
-        let found = differences(&tree, map, "| `a`: `b`, `c` |");
-        let same = found.len() == wanted.len() && found.iter().zip(wanted).all(|(a, b)| a.ends_with(b));
-        assert!(same, "{map}: {found:?}");
+        let lines = differences(&tree, map, "| `a`: `b`, `c` |");
+        let same = lines.len() == wanted.len() && lines.iter().zip(wanted).all(|(a, b)| a.ends_with(b));
+        assert!(same, "{map}: {lines:?}");
     }
 }

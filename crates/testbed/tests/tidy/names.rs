@@ -47,8 +47,8 @@ fn declared(line: &str) -> Option<&str> {
 
 #[test]
 fn a_name_is_the_name_of_one_type() {
-    let found = collisions(&crate::files::all());
-    assert!(found.is_empty(), "a type is named by noun and role; these share a name:\n{}", found.join("\n"));
+    let lines = collisions(&crate::files::all());
+    assert!(lines.is_empty(), "a type is named by noun and role; these share a name:\n{}", lines.join("\n"));
 }
 
 #[test]

@@ -82,16 +82,16 @@ const NOUNS: [&str; 20] = [
 ];
 
 /// Adds the places of a file that break a rule.
-pub(crate) fn check(file: &SourceFile, found: &mut Vec<Finding>) {
+pub(crate) fn check(file: &SourceFile, findings: &mut Vec<Finding>) {
     let ending = file.path.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending {
-        "rs" => rust(file, found),
-        "py" | "pyi" => python(file, found),
-        _ => plain(file, found),
+        "rs" => rust(file, findings),
+        "py" | "pyi" => python(file, findings),
+        _ => plain(file, findings),
     }
 }
 
-fn rust(file: &SourceFile, found: &mut Vec<Finding>) {
+fn rust(file: &SourceFile, findings: &mut Vec<Finding>) {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut fenced = false;
     let mut before: Option<&Piece> = None;
@@ -107,24 +107,24 @@ fn rust(file: &SourceFile, found: &mut Vec<Finding>) {
                 } else if !fenced {
                     let starts = !goes_on || before.is_some_and(|b| ends_paragraph(&b.text));
                     if starts {
-                        opening(file, piece.line, piece.text.trim_start_matches(['-', '*', ' ']), found);
+                        opening(file, piece.line, piece.text.trim_start_matches(['-', '*', ' ']), findings);
                     } else {
                         let verb = piece.text.split(". ").any(answers);
-                        add_if(verb, &ANSWERS, file, piece.line, &piece.text, found);
+                        add_if(verb, &ANSWERS, file, piece.line, &piece.text, findings);
                     }
-                    words(file, piece.line, &without_code(&piece.text), found);
+                    words(file, piece.line, &without_code(&piece.text), findings);
                 }
-                columns(file, piece, code, fenced, found);
+                columns(file, piece, code, fenced, findings);
             }
             Kind::Comment => {
-                words(file, piece.line, &without_code(&piece.text), found);
-                columns(file, piece, code, false, found);
+                words(file, piece.line, &without_code(&piece.text), findings);
+                columns(file, piece, code, false, findings);
             }
             Kind::Text => {
                 for (at, line) in piece.text.lines().enumerate() {
-                    words(file, piece.line + at, line, found);
+                    words(file, piece.line + at, line, findings);
                 }
-                add_if(is_clause(file, &piece.text), &QUESTION, file, piece.line, &piece.text, found);
+                add_if(is_clause(file, &piece.text), &QUESTION, file, piece.line, &piece.text, findings);
             }
         }
         before = Some(piece);
@@ -147,15 +147,15 @@ fn ends_paragraph(line: &str) -> bool {
 }
 
 /// Checks the first words of a doc comment, a docstring or a help text.
-fn opening(file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>) {
+fn opening(file: &SourceFile, line: usize, text: &str, findings: &mut Vec<Finding>) {
     let text = text.trim_start_matches(|c: char| "#*- ".contains(c));
     let mut all = text.split(|c: char| !c.is_alphanumeric());
     let (first, second) = (all.next().unwrap_or(""), all.next().unwrap_or(""));
     let asks = QUESTIONS.contains(&first) || text.starts_with("When ");
     let inverted = PREPOSITIONS.contains(&first) && QUESTIONS.iter().any(|word| word.eq_ignore_ascii_case(second));
-    add_if(asks || inverted, &QUESTION, file, line, text, found);
-    add_if(text.split(". ").any(answers), &ANSWERS, file, line, text, found);
-    add_if(text.starts_with("The same") && file.path.ends_with(".rs"), &SAME, file, line, text, found);
+    add_if(asks || inverted, &QUESTION, file, line, text, findings);
+    add_if(text.split(". ").any(answers), &ANSWERS, file, line, text, findings);
+    add_if(text.starts_with("The same") && file.path.ends_with(".rs"), &SAME, file, line, text, findings);
 }
 
 /// Returns whether a sentence begins with `Answers` as a verb, not as the noun.
@@ -166,7 +166,7 @@ fn answers(sentence: &str) -> bool {
 }
 
 /// Checks the words of a line.
-fn words(file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>) {
+fn words(file: &SourceFile, line: usize, text: &str, findings: &mut Vec<Finding>) {
     let lower = text.to_lowercase();
     let all: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric() && !"'_".contains(c)).filter(|w| !w.is_empty()).collect();
@@ -175,17 +175,17 @@ fn words(file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>) {
         let headless = !NOUNS.contains(&pair[0]) && pair[1] == "who";
         headless && relates(&lower, pair[0])
     });
-    add_if(pronoun || clause, &PERSON, file, line, text, found);
-    let told = all.windows(2).any(|pair| {
+    add_if(pronoun || clause, &PERSON, file, line, text, findings);
+    let is_passive = all.windows(2).any(|pair| {
         pair[1] == "told" && ["is", "are", "was", "were", "be", "been", "being", "not", "also"].contains(&pair[0])
     });
-    add_if(told, &TOLD, file, line, text, found);
-    add_if(all.contains(&concat!("an", "ew")), &ANEW, file, line, text, found);
+    add_if(is_passive, &TOLD, file, line, text, findings);
+    add_if(all.contains(&concat!("an", "ew")), &ANEW, file, line, text, findings);
     let too = lower.match_indices(concat!(", ", "too")).any(|(at, _)| {
         let behind = &lower[at + 5..];
         behind.is_empty() || behind.starts_with(['.', ',', ';', ':', ')', '!']) || behind.starts_with(" |")
     });
-    add_if(too, &TOO, file, line, text, found);
+    add_if(too, &TOO, file, line, text, findings);
 }
 
 /// Returns whether `who` behind this word begins a clause about a thing.
@@ -220,27 +220,27 @@ fn relates(lower: &str, word: &str) -> bool {
 }
 
 /// Checks the width of a line that is only a comment and can be wrapped.
-fn columns(file: &SourceFile, piece: &Piece, code: &str, fenced: bool, found: &mut Vec<Finding>) {
+fn columns(file: &SourceFile, piece: &Piece, code: &str, fenced: bool, findings: &mut Vec<Finding>) {
     let alone = code.trim_start().starts_with("//");
     let table = piece.text.starts_with('|');
     let breakable = piece.text.trim_end().contains(' ');
     let wide = code.chars().count() > WIDTH && alone && breakable && !table && !fenced;
-    add_if(wide, &COLUMNS, file, piece.line, &piece.text, found);
+    add_if(wide, &COLUMNS, file, piece.line, &piece.text, findings);
 }
 
-fn python(file: &SourceFile, found: &mut Vec<Finding>) {
+fn python(file: &SourceFile, findings: &mut Vec<Finding>) {
     let mut lines = file.text.lines().enumerate().peekable();
     while let Some((at, line)) = lines.next() {
-        words(file, at + 1, &without_code(line), found);
+        words(file, at + 1, &without_code(line), findings);
         let Some(text) = line.trim_start().strip_prefix("\"\"\"") else { continue };
         let text = if text.is_empty() { lines.peek().map_or("", |(_, next)| next.trim()) } else { text };
-        opening(file, at + 1, text, found);
+        opening(file, at + 1, text, findings);
     }
 }
 
-fn plain(file: &SourceFile, found: &mut Vec<Finding>) {
+fn plain(file: &SourceFile, findings: &mut Vec<Finding>) {
     for (at, line) in file.text.lines().enumerate() {
-        words(file, at + 1, &without_code(line), found);
+        words(file, at + 1, &without_code(line), findings);
     }
 }
 
@@ -249,9 +249,9 @@ fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-fn add_if(broken: bool, rule: &'static Rule, file: &SourceFile, line: usize, text: &str, found: &mut Vec<Finding>) {
+fn add_if(broken: bool, rule: &'static Rule, file: &SourceFile, line: usize, text: &str, findings: &mut Vec<Finding>) {
     if broken {
         let text = text.lines().next().unwrap_or("").trim().chars().take(120).collect();
-        found.push(Finding { rule, path: file.path.clone(), line, text });
+        findings.push(Finding { rule, path: file.path.clone(), line, text });
     }
 }

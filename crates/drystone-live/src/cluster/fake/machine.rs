@@ -57,8 +57,8 @@ impl FakeCluster {
                 (job.held, job.reason) = (true, PendingReason::Unsatisfiable);
                 continue;
             }
-            let found = if self.faults.is_idle(self.now) { None } else { self.place(number) };
-            let Some(on) = found else {
+            let placement = if self.faults.is_idle(self.now) { None } else { self.place(number) };
+            let Some(on) = placement else {
                 if let Some(job) = self.jobs.get_mut(&number) {
                     let pinned = job.nodes.clone().unwrap_or_default();
                     let out = pinned.iter().any(|&at| self.nodes[at].2 != NodeState::Up) || !self.windows.is_empty();
@@ -84,20 +84,20 @@ impl FakeCluster {
         let bound = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
         let allowed = |at: &usize| own.is_none_or(|nodes| nodes.contains(at)) && bound(at);
         let piece = job.asked.together;
-        let mut left = job.asked.procs;
+        let mut remainder = job.asked.procs;
         let mut on = Vec::new();
         let now = self.now / 1_000;
         for at in (0..self.nodes.len()).filter(allowed) {
             if self.nodes[at].2 != NodeState::Up || self.is_reserved(at, now, now + job.asked.limit) {
                 continue;
             }
-            let procs = (self.idle_on(at) / piece * piece).min(left);
+            let procs = (self.idle_on(at) / piece * piece).min(remainder);
             if procs > 0 {
                 on.push((at, procs));
-                left -= procs;
+                remainder -= procs;
             }
         }
-        (left == 0).then_some(on)
+        (remainder == 0).then_some(on)
     }
 
     /// Returns whether a reservation has a node at some time from one second to another.

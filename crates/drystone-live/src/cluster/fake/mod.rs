@@ -160,18 +160,18 @@ impl FakeCluster {
     }
 
     /// Submits a job. Returns its number.
-    pub fn submit(&mut self, asked: FakeRequest) -> u64 {
+    pub fn submit(&mut self, request: FakeRequest) -> u64 {
         let number = self.next;
         self.next += 1;
-        let held = self.hook || asked.user_hold;
-        let mark = match (self.hook, asked.user_hold) {
+        let held = self.hook || request.user_hold;
+        let mark = match (self.hook, request.user_hold) {
             (true, true) => HookMark::User,
             (true, false) => HookMark::Held,
             (false, _) => HookMark::None,
         };
         self.releases += 1;
         let job = FakeJob {
-            asked,
+            asked: request,
             submit: self.now / 1_000,
             state: JobState::Pending,
             reason: if held { PendingReason::UserHold } else { PendingReason::Turn },
@@ -231,11 +231,11 @@ impl FakeCluster {
         for (number, job) in running {
             // Nodes tell of what runs on them: what the controller does not know to run there is
             // killed.
-            if let Some(known) = self.jobs.get_mut(&number)
-                && known.state == JobState::Running
-                && known.submit == job.submit
+            if let Some(entry) = self.jobs.get_mut(&number)
+                && entry.state == JobState::Running
+                && entry.submit == job.submit
             {
-                *known = job;
+                *entry = job;
             }
         }
     }
@@ -345,12 +345,12 @@ impl Cluster for FakeCluster {
                 outcomes.push(OrderOutcome::Unknown);
                 continue;
             }
-            let (happens, said) = self.faults.next();
-            let done = happens && self.carry_out(order);
-            if done {
+            let (happens, answer) = self.faults.next();
+            let is_done = happens && self.carry_out(order);
+            if is_done {
                 self.record.orders.push(order.clone());
             }
-            outcomes.push(match (said, done) {
+            outcomes.push(match (answer, is_done) {
                 (false, _) => OrderOutcome::Unknown,
                 (true, true) => OrderOutcome::Done,
                 (true, false) => OrderOutcome::Refused("refused".into()),

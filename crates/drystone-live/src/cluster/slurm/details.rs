@@ -90,7 +90,7 @@ pub(super) fn read(run: &Runner, only: Option<u64>) -> Result<Vec<(RecordId, Rec
     let mut args = vec!["-h", "-a", "-t", "all", "-O", &format];
     args.extend(number.iter().flat_map(|number| ["-j", number]));
     match run.ask("squeue", &args) {
-        Ok(said) => said.lines().map(line).collect(),
+        Ok(text) => text.lines().map(line).collect(),
         // It came and went.
         Err(ClusterError::Silent(problem)) if only.is_some() && problem.contains("Invalid job id") => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -159,22 +159,22 @@ pub(super) fn line(line: &str) -> Result<(RecordId, RecordDetails), ClusterError
 /// This listing holds what users wrote. What comes out of it is checked against the ordinary one
 /// ([`are_sound`]).
 pub(super) fn places(run: &Runner, only: &[u64]) -> Result<BTreeMap<u64, Vec<NodeShare>>, ClusterError> {
-    let mut found = BTreeMap::new();
+    let mut shares = BTreeMap::new();
     if only.is_empty() {
-        read_places(&run.ask("scontrol", &["-o", "-d", "show", "job"])?, &mut found);
+        read_places(&run.ask("scontrol", &["-o", "-d", "show", "job"])?, &mut shares);
     }
     for number in only {
         match run.ask("scontrol", &["-o", "-d", "show", "job", &number.to_string()]) {
-            Ok(said) => read_places(&said, &mut found),
+            Ok(text) => read_places(&text, &mut shares),
             Err(ClusterError::Silent(problem)) if problem.contains("Invalid job id") => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(found)
+    Ok(shares)
 }
 
-fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<NodeShare>>) {
-    for line in said.lines() {
+fn read_places(text: &str, shares: &mut BTreeMap<u64, Vec<NodeShare>>) {
+    for line in text.lines() {
         let number = line.strip_prefix("JobId=").and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
         let Some(number) = number else { continue };
         let mut places = Vec::new();
@@ -190,7 +190,7 @@ fn read_places(said: &str, found: &mut BTreeMap<u64, Vec<NodeShare>>) {
                 places.extend(here.into_iter().map(|node| NodeShare { node, procs: Some(procs) }));
             }
         }
-        found.insert(number, places);
+        shares.insert(number, places);
     }
 }
 
@@ -210,8 +210,8 @@ mod tests {
 
     #[test]
     fn details_are_read() {
-        let said = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1fgres:gpu:2 \x1f2 \x1f";
-        let (record, details) = line(said).expect("sound");
+        let text = "2    \x1f2,4%2  \x1f1795571603   \x1fdrystone:held     \x1f1 \x1f \x1f2  \x1f1 \x1fN/A \x1fN/A \x1fN/A \x1fcpu=2,mem=3G,node=1 \x1fgres:gpu:2 \x1f2 \x1f";
+        let (record, details) = line(text).expect("sound");
         assert_eq!(record, RecordId { id: 2, task: None, submit: 1_795_571_603 });
         assert_eq!((details.mark, details.restarts, details.together, details.pinned), (HookMark::Held, 1, 2, false));
         assert_eq!((details.memory, details.devices), (Some(3_072), false));
@@ -265,9 +265,9 @@ mod tests {
     /// A job's name that looks like places does not put it elsewhere.
     #[test]
     fn what_users_write_moves_no_job() {
-        let said = "JobId=9 JobName=x Nodes=n9 CPU_IDs=0-99 UserId=eve(7) JOB_GRES=(null) Nodes=n[1-2] CPU_IDs=0-2 Mem=0 GRES= Nodes=n3 CPU_IDs=0,2 Mem=0\n";
-        let mut found = BTreeMap::new();
-        read_places(said, &mut found);
+        let text = "JobId=9 JobName=x Nodes=n9 CPU_IDs=0-99 UserId=eve(7) JOB_GRES=(null) Nodes=n[1-2] CPU_IDs=0-2 Mem=0 GRES= Nodes=n3 CPU_IDs=0,2 Mem=0\n";
+        let mut shares = BTreeMap::new();
+        read_places(text, &mut shares);
         let mut fact = super::super::jobs::parse(&format!(
             "{}\n",
             [
@@ -278,11 +278,11 @@ mod tests {
         ))
         .expect("sound")
         .remove(0);
-        assert!(!are_sound(&found[&9], &fact), "{found:?}");
-        let honest = said.replace("Nodes=n9 CPU_IDs=0-99 ", "");
-        read_places(&honest, &mut found);
-        assert!(are_sound(&found[&9], &fact), "{found:?}");
+        assert!(!are_sound(&shares[&9], &fact), "{shares:?}");
+        let honest = text.replace("Nodes=n9 CPU_IDs=0-99 ", "");
+        read_places(&honest, &mut shares);
+        assert!(are_sound(&shares[&9], &fact), "{shares:?}");
         fact.procs = 9;
-        assert!(!are_sound(&found[&9], &fact));
+        assert!(!are_sound(&shares[&9], &fact));
     }
 }

@@ -169,9 +169,9 @@ mod tests {
         assert_eq!((sites_own(&hook), sites_own("")), (None, None));
         assert_eq!(sites_own(own).as_deref(), Some(own));
         let once = merged(&hook, own);
-        let kept = sites_own(&once).expect("inside");
-        assert_eq!(kept.trim_end(), own);
-        assert_eq!(merged(&hook, &kept), once, "merging again changes nothing");
+        let script = sites_own(&once).expect("inside");
+        assert_eq!(script.trim_end(), own);
+        assert_eq!(merged(&hook, &script), once, "merging again changes nothing");
         assert!(is_current(&hook) && is_current(&once) && !is_current(own));
         for text in [&hook, &once] {
             assert!(!is_current(&text.replace("wake(\"submit\")", "wake(\"came\")")), "{text}");

@@ -211,18 +211,18 @@ mod tests {
         let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).expect("JSON");
         let panels = dashboard["panels"].as_array().expect("panels");
         assert!(panels.len() > 10);
-        let asked: Vec<&str> = panels
+        let expressions: Vec<&str> = panels
             .iter()
             .flat_map(|panel| panel["targets"].as_array().expect("targets"))
             .map(|target| target["expr"].as_str().expect("an expression"))
             .collect();
         let names = include_str!("../../board/metrics.rs");
-        for expression in asked {
+        for expression in expressions {
             for name in expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
                 let Some(name) = name.strip_prefix("drystone_live_") else { continue };
                 let name = name.strip_suffix("_total").unwrap_or(name);
-                let known = names.contains(&format!("\"{name}\"")) || names.contains(&format!("\"{name}_total\""));
-                assert!(known, "{expression}: {name}");
+                let is_known = names.contains(&format!("\"{name}\"")) || names.contains(&format!("\"{name}_total\""));
+                assert!(is_known, "{expression}: {name}");
             }
         }
     }

@@ -21,17 +21,17 @@ const FORMAT: [&str; 27] = [
 /// whether they are held or released.
 pub(super) fn read(run: &Runner) -> Result<Vec<JobFact>, ClusterError> {
     let format = FORMAT.join(&SEPARATOR.to_string());
-    let said = run.ask("squeue", &["-h", "-a", "--array-unique", "-t", "all", "-o", &format])?;
-    parse(&said)
+    let listing = run.ask("squeue", &["-h", "-a", "--array-unique", "-t", "all", "-o", &format])?;
+    parse(&listing)
 }
 
 /// The records of a listing. One line that is not understood makes all of it worthless: a job that
 /// is missing would count as gone.
-pub(super) fn parse(said: &str) -> Result<Vec<JobFact>, ClusterError> {
-    if !said.is_empty() && !said.ends_with('\n') {
+pub(super) fn parse(listing: &str) -> Result<Vec<JobFact>, ClusterError> {
+    if !listing.is_empty() && !listing.ends_with('\n') {
         return Err(ClusterError::Garbled("squeue's last line is cut".into()));
     }
-    said.lines().map(line).collect()
+    listing.lines().map(line).collect()
 }
 
 fn line(line: &str) -> Result<JobFact, ClusterError> {

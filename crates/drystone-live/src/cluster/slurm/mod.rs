@@ -178,8 +178,8 @@ impl SlurmCli {
     /// It does not answer.
     pub fn clock_ahead(&mut self) -> Result<i64, ClusterError> {
         let before = (self.clock)();
-        let said = self.run.ask("sdiag", &[])?;
-        let stamp = said.lines().find(|line| line.starts_with("sdiag output at")).and_then(|line| {
+        let output = self.run.ask("sdiag", &[])?;
+        let stamp = output.lines().find(|line| line.starts_with("sdiag output at")).and_then(|line| {
             line.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')')).and_then(|(number, _)| number.parse().ok())
         });
         let stamp: i64 = stamp.ok_or_else(|| ClusterError::Garbled("sdiag does not say its time".into()))?;
@@ -190,11 +190,11 @@ impl SlurmCli {
 
     /// Adds what the ordinary listing does not show of records that are new.
     fn complete(&mut self, facts: &mut [JobFact]) -> Result<(), ClusterError> {
-        let known = |details: &BTreeMap<RecordId, RecordDetails>, fact: &JobFact| {
+        let is_known = |details: &BTreeMap<RecordId, RecordDetails>, fact: &JobFact| {
             let own = fact.record();
             details.contains_key(&own) || details.contains_key(&RecordId { task: None, ..own })
         };
-        let new: Vec<u64> = facts.iter().filter(|fact| !known(&self.details, fact)).map(|fact| fact.id).collect();
+        let new: Vec<u64> = facts.iter().filter(|fact| !is_known(&self.details, fact)).map(|fact| fact.id).collect();
         if !new.is_empty() {
             let unique: BTreeSet<u64> = new.into_iter().collect();
             // One is looked up by the controller; several are picked out by the client, which has
@@ -233,9 +233,9 @@ impl SlurmCli {
             .collect();
         if !missing.is_empty() {
             let only = if missing.len() <= 8 { missing.iter().map(|fact| fact.number).collect() } else { Vec::new() };
-            let found = details::places(&self.run, &only)?;
+            let shares = details::places(&self.run, &only)?;
             for fact in missing {
-                if let Some(places) = found.get(&fact.number).filter(|places| details::are_sound(places, fact)) {
+                if let Some(places) = shares.get(&fact.number).filter(|places| details::are_sound(places, fact)) {
                     self.places.insert(name(fact), places.clone());
                 }
             }
@@ -259,8 +259,8 @@ impl SlurmCli {
         let Some(share) = self.usable.get(&node.name) else { return };
         node.procs = node.procs.min(share.procs);
         if let (Some(free), Some(whole)) = (&mut node.memory, &mut node.whole_memory) {
-            let kept = whole.saturating_sub(share.memory);
-            (*free, *whole) = (free.saturating_sub(kept), *whole - kept);
+            let reserve = whole.saturating_sub(share.memory);
+            (*free, *whole) = (free.saturating_sub(reserve), *whole - reserve);
         }
     }
 }
@@ -302,9 +302,9 @@ impl Cluster for SlurmCli {
 
     fn unmark(&mut self, jobs: &[JobName]) {
         // A comment may have been overwritten since it was read.
-        let Ok(found) = details::read(&self.run, None) else { return };
+        let Ok(records) = details::read(&self.run, None) else { return };
         let bare: BTreeSet<u64> =
-            found.iter().filter(|(_, details)| !details.is_marked()).map(|(record, _)| record.id).collect();
+            records.iter().filter(|(_, details)| !details.is_marked()).map(|(record, _)| record.id).collect();
         let marked: Vec<JobName> = jobs.iter().filter(|name| !bare.contains(&name.id)).copied().collect();
         orders::unmark(&self.run, &marked);
         self.details.clear();
@@ -331,17 +331,17 @@ mod tests {
     /// knows which it gets, and it has those of the smallest at least.
     #[test]
     fn a_job_for_whole_nodes_has_all_their_processors() {
-        let taken = |node, procs, nodes| {
+        let whole_nodes = |node, procs, nodes| {
             let mut fact = JobFact { procs, nodes, ..jobs::sample() };
             Grain { unit: 1, whole: true, node }.take_whole_nodes(&mut fact);
             (fact.procs, fact.nodes)
         };
-        assert_eq!(taken((8, 8), 3, 1), (8, 1));
-        assert_eq!(taken((8, 8), 10, 1), (16, 2));
-        assert_eq!(taken((8, 8), 2, 2), (16, 2));
-        assert_eq!(taken((8, 32), 3, 1), (8, 1));
-        assert_eq!(taken((8, 32), 20, 1), (20, 1));
-        assert_eq!(taken((0, 0), 3, 1), (3, 1), "nothing is known of the nodes");
+        assert_eq!(whole_nodes((8, 8), 3, 1), (8, 1));
+        assert_eq!(whole_nodes((8, 8), 10, 1), (16, 2));
+        assert_eq!(whole_nodes((8, 8), 2, 2), (16, 2));
+        assert_eq!(whole_nodes((8, 32), 3, 1), (8, 1));
+        assert_eq!(whole_nodes((8, 32), 20, 1), (20, 1));
+        assert_eq!(whole_nodes((0, 0), 3, 1), (3, 1), "nothing is known of the nodes");
     }
 
     /// A hold of jobs of one kind ends when one of them runs: it has to be known again.

@@ -28,10 +28,10 @@ pub(super) fn read(run: &Runner, partitions: &[String]) -> Result<Vec<NodeFact>,
     parse(&run.ask("sinfo", &["-h", "-p", &partitions, "-N", "-O", &format])?)
 }
 
-pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
-    let mut seen = BTreeSet::new();
+pub(super) fn parse(listing: &str) -> Result<Vec<NodeFact>, ClusterError> {
+    let mut names = BTreeSet::new();
     let mut nodes = Vec::new();
-    for line in said.lines() {
+    for line in listing.lines() {
         let garbled = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let [name, state, procs, memory, used, gres, gres_used, features, weight, ""] = fields[..] else {
@@ -40,7 +40,7 @@ pub(super) fn parse(said: &str) -> Result<Vec<NodeFact>, ClusterError> {
         let counts: Vec<u32> = procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled())?;
         let [busy, _idle, _other, all] = counts[..] else { return Err(garbled()) };
         // A node of several partitions is listed for each.
-        if seen.insert(name.to_string()) {
+        if names.insert(name.to_string()) {
             let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled())?;
             let free = memory.saturating_sub(used.parse().map_err(|_| garbled())?);
             nodes.push(NodeFact {

@@ -93,14 +93,14 @@ fn update(order: &ClusterOrder) -> Option<String> {
 
 /// Returns the outcomes of a command about these jobs. Jobs named in its complaints were refused; a
 /// complaint without a name leaves the outcome unknown.
-fn outcomes(said: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<OrderOutcome>> {
-    let said = match said {
-        Ok(said) => said,
+fn outcomes(result: Result<CommandText, Mute>, keys: &[JobKey]) -> Option<Vec<OrderOutcome>> {
+    let output = match result {
+        Ok(output) => output,
         Err(Mute::TimedOut) => return None,
         Err(Mute::Missing(problem)) => return Some(vec![OrderOutcome::Refused(problem); keys.len()]),
     };
-    let complaints: Vec<&str> = said.err.lines().filter(|line| !line.trim().is_empty()).collect();
-    if said.status.success() && complaints.is_empty() {
+    let complaints: Vec<&str> = output.err.lines().filter(|line| !line.trim().is_empty()).collect();
+    if output.status.success() && complaints.is_empty() {
         return Some(vec![OrderOutcome::Done; keys.len()]);
     }
     let about: Vec<Option<&str>> = complaints.iter().map(|line| job_of(line)).collect();
@@ -163,19 +163,19 @@ fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
     for order in batch {
         let key = order.key();
         let name = key.name();
-        let seen = match run.run("squeue", &["-h", "-t", "all", "-o", "%V", "-j", &name], None) {
-            Ok(said) => said.out.lines().next().and_then(texts::time),
+        let submit = match run.run("squeue", &["-h", "-t", "all", "-o", "%V", "-j", &name], None) {
+            Ok(output) => output.out.lines().next().and_then(texts::time),
             Err(_) => return None,
         };
-        if seen != Some(key.submit) {
+        if submit != Some(key.submit) {
             all.push(OrderOutcome::Refused("it is another job now".into()));
             continue;
         }
-        let said = match order {
+        let result = match order {
             ClusterOrder::Requeue(_) => run.run("scontrol", &["requeue", &name], None),
             _ => run.run("scancel", &[&name], None),
         };
-        let outcome = outcomes(said, &[key])?;
+        let outcome = outcomes(result, &[key])?;
         if matches!(order, ClusterOrder::Requeue(_)) && outcome == [OrderOutcome::Done] {
             begin_now(run, &name);
         }
@@ -189,15 +189,16 @@ fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
 /// no change, or forgets it: what it shows afterwards counts.
 fn begin_now(run: &Runner, name: &str) {
     let update = format!("JobId={name}");
-    let mut told = false;
+    let mut is_ordered = false;
     for _ in 0..PATIENCE {
-        let Ok(seen) = run.run("squeue", &["-h", "-t", "all", "-o", "%t|%r", "-j", name], None) else { return };
-        match seen.out.trim().split_once('|') {
+        let Ok(listing) = run.run("squeue", &["-h", "-t", "all", "-o", "%t|%r", "-j", name], None) else { return };
+        match listing.out.trim().split_once('|') {
             Some(("CG" | "S", _)) => {}
-            Some(("PD", reason)) if !told || ["BeginTime", "JobHeldAdmin"].contains(&reason) => {
+            Some(("PD", reason)) if !is_ordered || ["BeginTime", "JobHeldAdmin"].contains(&reason) => {
                 let release = run.run("scontrol", &["release", name], None);
                 let begin = run.run("scontrol", &["update", &update, "StartTime=now"], None);
-                told = [release, begin].into_iter().all(|said| said.is_ok_and(|said| said.status.success()));
+                is_ordered =
+                    [release, begin].into_iter().all(|result| result.is_ok_and(|output| output.status.success()));
             }
             // It waits for its turn, or runs, or is gone.
             _ => return,
@@ -221,36 +222,36 @@ mod tests {
         let key = |id| JobKey { id, task: None, submit: 0 };
         let keys = [key(998), key(20), key(999)];
         let err = "Invalid job id specified for job 998\nInvalid job id specified for job 999\nslurm_suspend error: Invalid\n";
-        let found = outcomes(said(1, err), &keys).expect("answered");
+        let results = outcomes(said(1, err), &keys).expect("answered");
         assert!(
-            matches!(found[..], [OrderOutcome::Refused(_), OrderOutcome::Done, OrderOutcome::Refused(_)]),
-            "{found:?}"
+            matches!(results[..], [OrderOutcome::Refused(_), OrderOutcome::Done, OrderOutcome::Refused(_)]),
+            "{results:?}"
         );
         // As 22.05 prints them of tasks, and of a job that it does not know.
         let tasks = [JobKey { task: Some(2), ..key(5) }, JobKey { task: Some(9), ..key(5) }, key(998)];
         let err = "scontrol: error: Could not load state information for job 998: Invalid job id specified\n5_9: Invalid job id specified\n";
-        let found = outcomes(said(1, err), &tasks).expect("answered");
+        let results = outcomes(said(1, err), &tasks).expect("answered");
         assert!(
-            matches!(found[..], [OrderOutcome::Done, OrderOutcome::Refused(_), OrderOutcome::Refused(_)]),
-            "{found:?}"
+            matches!(results[..], [OrderOutcome::Done, OrderOutcome::Refused(_), OrderOutcome::Refused(_)]),
+            "{results:?}"
         );
-        let found = outcomes(said(1, "slurm_suspend error: No error\n"), &keys).expect("answered");
-        assert_eq!(found, vec![OrderOutcome::Unknown; 3]);
+        let results = outcomes(said(1, "slurm_suspend error: No error\n"), &keys).expect("answered");
+        assert_eq!(results, vec![OrderOutcome::Unknown; 3]);
         assert_eq!(outcomes(said(0, ""), &keys), Some(vec![OrderOutcome::Done; 3]));
         assert_eq!(outcomes(Err(Mute::TimedOut), &keys), None);
-        let found = outcomes(said(1, "Job is not suspended for job 19\n"), &[key(19)]).expect("answered");
-        assert_eq!(found, [OrderOutcome::Refused("Job is not suspended for job 19".into())]);
+        let results = outcomes(said(1, "Job is not suspended for job 19\n"), &[key(19)]).expect("answered");
+        assert_eq!(results, [OrderOutcome::Refused("Job is not suspended for job 19".into())]);
     }
 
     /// One command, whose lines keep the order; what has no name goes nowhere.
     #[test]
     fn orders_of_a_look_are_lines_of_one_command() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (scontrol, told) = (folder.path().join("scontrol"), folder.path().join("told"));
-        let script = format!("#!/bin/sh\necho run >> {0}\ncat >> {0}\n", told.display());
+        let (scontrol, log) = (folder.path().join("scontrol"), folder.path().join("told"));
+        let script = format!("#!/bin/sh\necho run >> {0}\ncat >> {0}\n", log.display());
         std::fs::write(&scontrol, script).expect("written");
-        let made = std::process::Command::new("chmod").arg("755").arg(&scontrol).status().expect("chmod runs");
-        assert!(made.success());
+        let status = std::process::Command::new("chmod").arg("755").arg(&scontrol).status().expect("chmod runs");
+        assert!(status.success());
         let key = |id| JobKey { id, task: None, submit: 0 };
         let pin = |id, node: &str| ClusterOrder::Pin { key: key(id), nodes: vec![node.into()], resized: id == 2 };
         let orders = [
@@ -269,6 +270,6 @@ mod tests {
         let refused = outcomes.iter().position(|outcome| *outcome != OrderOutcome::Done);
         assert_eq!((refused, outcomes.len()), (Some(6), orders.len()));
         let expected = "run\nupdate JobId=1 ReqNodeList=n1\nrelease 1\nupdate JobId=2 ReqNodeList=n-2.x NumNodes=1-1\nrelease 2,3_[4-5]\nuhold 5,6\nupdate JobId=5 ReqNodeList=\n";
-        assert_eq!(std::fs::read_to_string(&told).expect("read"), expected);
+        assert_eq!(std::fs::read_to_string(&log).expect("read"), expected);
     }
 }

@@ -126,22 +126,22 @@ impl PriorityReader {
 }
 
 /// Fair shares of users: `account|user|0.5`. Lines of accounts have no user.
-fn shares(said: &str) -> BTreeMap<(String, String), f64> {
+fn shares(listing: &str) -> BTreeMap<(String, String), f64> {
     let line = |line: &str| {
         let [account, user, share] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else { return None };
         let share: f64 = share.parse().ok()?;
         (!user.is_empty()).then(|| ((account.to_string(), user.to_string()), share))
     };
-    said.lines().filter_map(line).collect()
+    listing.lines().filter_map(line).collect()
 }
 
 /// Priorities of QOS: `normal|0`.
-fn classes(said: &str) -> BTreeMap<String, f64> {
+fn classes(listing: &str) -> BTreeMap<String, f64> {
     let line = |line: &str| {
         let (name, priority) = line.split_once('|')?;
         Some((name.trim().to_string(), priority.trim().parse().ok()?))
     };
-    said.lines().filter_map(line).collect()
+    listing.lines().filter_map(line).collect()
 }
 
 #[cfg(test)]

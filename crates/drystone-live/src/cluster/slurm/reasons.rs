@@ -155,14 +155,14 @@ fn a_hand_back_leaves_no_job_behind_for_any_reason() {
         }
         let all: usize = facts.iter().map(|fact| fact.keys().len()).sum();
         let mut cluster = HeldCluster(facts);
-        let given = give_back(&mut cluster, folder.path(), &lines);
+        let summary = give_back(&mut cluster, folder.path(), &lines);
         expected.sort_unstable();
         let held: Vec<JobKey> = cluster.0.iter().filter(|fact| fact.held).flat_map(JobFact::keys).collect();
         assert!(held.iter().all(|key| expected.iter().any(|(other, _)| other == key)), "{held:?}");
         assert_eq!(held.len(), expected.len());
-        let listed: Vec<(String, JobHolder)> = given.held.iter().map(|held| (held.job.clone(), held.by)).collect();
+        let listed: Vec<(String, JobHolder)> = summary.held.iter().map(|held| (held.job.clone(), held.by)).collect();
         assert_eq!(listed, expected.iter().map(|(key, by)| (key.name(), *by)).collect::<Vec<_>>());
-        assert_eq!((given.released, given.left.len()), (all - held.len(), 0), "counted by what is seen");
+        assert_eq!((summary.released, summary.left.len()), (all - held.len(), 0), "counted by what is seen");
         assert!(cluster.0.iter().all(|fact| fact.mark == HookMark::None));
     }
 }
@@ -185,10 +185,10 @@ fn a_hand_back_leaves_what_others_hold() {
         let count = facts.len();
         assert!(count > 0);
         let mut cluster = HeldCluster(facts);
-        let given = give_back(&mut cluster, folder.path(), &lines);
-        assert_eq!((given.released, given.held.len(), given.left.len()), (0, count, 0), "{given:?}");
+        let summary = give_back(&mut cluster, folder.path(), &lines);
+        assert_eq!((summary.released, summary.held.len(), summary.left.len()), (0, count, 0), "{summary:?}");
         assert!(cluster.0.iter().all(|fact| fact.held));
-        let by = given.held[0].by;
+        let by = summary.held[0].by;
         assert_eq!(by, if is_operators { JobHolder::Administrator } else { JobHolder::User });
     }
 }

@@ -163,8 +163,8 @@ fn nodes_are_read_as_each_release_prints_them() {
             "{}",
             release.name
         );
-        let found: Vec<(&str, u32, u32)> = nodes[0].devices.iter().map(|d| (d.name.as_str(), d.all, d.busy)).collect();
-        assert_eq!(found, [("gpu", 4, 1), ("gpu:a100", 4, 1)], "{}", release.name);
+        let counts: Vec<(&str, u32, u32)> = nodes[0].devices.iter().map(|d| (d.name.as_str(), d.all, d.busy)).collect();
+        assert_eq!(counts, [("gpu", 4, 1), ("gpu:a100", 4, 1)], "{}", release.name);
         assert!(nodes[1].devices.is_empty());
     }
 }

@@ -27,8 +27,8 @@ pub(super) struct NodeReservations {
 impl NodeReservations {
     /// Reads them. `sizes`: processors of nodes, by name.
     pub(super) fn read(run: &Runner, sizes: &BTreeMap<String, u32>, now: i64) -> Result<Self, ClusterError> {
-        let found = NodeReservations::parse(&run.ask("scontrol", &["-o", "show", "reservations"])?, sizes, now)?;
-        Ok(NodeReservations { at: Some(now), ..found })
+        let reservations = NodeReservations::parse(&run.ask("scontrol", &["-o", "show", "reservations"])?, sizes, now)?;
+        Ok(NodeReservations { at: Some(now), ..reservations })
     }
 
     /// Returns whether it is time to read them again.
@@ -36,9 +36,9 @@ impl NodeReservations {
         self.at.is_none_or(|at| now - at >= EVERY)
     }
 
-    fn parse(said: &str, sizes: &BTreeMap<String, u32>, now: i64) -> Result<Self, ClusterError> {
-        let mut found = NodeReservations::default();
-        for (number, line) in (1..).zip(said.lines()) {
+    fn parse(listing: &str, sizes: &BTreeMap<String, u32>, now: i64) -> Result<Self, ClusterError> {
+        let mut reservations = NodeReservations::default();
+        for (number, line) in (1..).zip(listing.lines()) {
             let has_nodes = line.contains(" Nodes=") && !line.contains(" Nodes=(null)");
             let mut is_partial = has_nodes && line.contains("TIME_FLOAT");
             for window in reserved_windows(line, now).map_err(|(_, problem)| garbled(number, &problem))? {
@@ -47,16 +47,16 @@ impl NodeReservations {
                     is_partial = true;
                 } else if window.from < window.until && window.until > now {
                     for name in window.nodes {
-                        found.windows.entry(name).or_default().push((window.from, window.until));
+                        reservations.windows.entry(name).or_default().push((window.from, window.until));
                     }
                 }
             }
-            found.unplanned += usize::from(is_partial);
+            reservations.unplanned += usize::from(is_partial);
         }
-        for windows in found.windows.values_mut() {
+        for windows in reservations.windows.values_mut() {
             windows.sort_unstable();
         }
-        Ok(found)
+        Ok(reservations)
     }
 
     /// Adds the windows of a node.
@@ -79,9 +79,9 @@ mod tests {
         let two = line("Nodes=n[1-2] NodeCnt=2 CoreCnt=16 Flags=MAINT,SPEC_NODES TRES=cpu=16");
         let part = line("Nodes=n1 NodeCnt=1 CoreCnt=4 Flags=SPEC_NODES TRES=cpu=4");
         let floats = line("Nodes=n2 NodeCnt=1 CoreCnt=8 Flags=TIME_FLOAT TRES=cpu=8");
-        let found = read(&(two.clone() + &part + &floats), 900);
+        let reservations = read(&(two.clone() + &part + &floats), 900);
         let windows = ["n1", "n2"].map(|name| (name.to_string(), vec![(1_000, 1_600)]));
-        assert_eq!((found.windows, found.unplanned), (BTreeMap::from(windows), 2));
+        assert_eq!((reservations.windows, reservations.unplanned), (BTreeMap::from(windows), 2));
         assert!(read(&two, 1_600).windows.is_empty(), "it is over");
     }
 }

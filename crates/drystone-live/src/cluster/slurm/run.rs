@@ -101,9 +101,9 @@ impl Runner {
             // A command that does not listen says why on its standard error.
             let _ = stdin.write_all(text.as_bytes());
         }
-        let said =
+        let streams =
             out.recv_timeout(self.patience).ok().and_then(|out| Some((out, err.recv_timeout(self.patience).ok()?)));
-        let Some((out, err)) = said else {
+        let Some((out, err)) = streams else {
             end(&mut child);
             return Err(Mute::TimedOut);
         };
@@ -114,15 +114,15 @@ impl Runner {
     /// The standard output of a command that has to succeed.
     pub(super) fn ask(&self, program: &str, args: &[&str]) -> Result<String, ClusterError> {
         match self.run(program, args, None) {
-            Ok(said) if said.status.success() => match unknown_column(&said.err) {
+            Ok(output) if output.status.success() => match unknown_column(&output.err) {
                 // It prints all other columns, and counts that as a success.
                 Some(problem) => {
                     Err(ClusterError::Broken(format!("{program} leaves out what is read here: {problem}")))
                 }
-                None => Ok(said.out),
+                None => Ok(output.out),
             },
-            Ok(said) => {
-                let problem = said.err.lines().next().unwrap_or("it says nothing");
+            Ok(output) => {
+                let problem = output.err.lines().next().unwrap_or("it says nothing");
                 Err(ClusterError::Silent(format!("{program} failed: {problem}")))
             }
             Err(Mute::Missing(problem)) => Err(ClusterError::Broken(format!("{problem}; is Slurm installed here?"))),
@@ -175,16 +175,16 @@ mod tests {
     /// Complaint of `sinfo` 22.05, beside the status of a success and a line without the column.
     #[test]
     fn a_column_that_is_not_known_is_no_success() {
-        let said = "sinfo: error: Invalid job format specification: FeaturesAct\n";
-        assert_eq!(unknown_column(said), Some(said.trim_end()));
+        let complaint = "sinfo: error: Invalid job format specification: FeaturesAct\n";
+        assert_eq!(unknown_column(complaint), Some(complaint.trim_end()));
         assert_eq!(unknown_column("sinfo: warning: something else\n"), None);
         let folder = tempfile::tempdir().expect("a folder");
         let sinfo = folder.path().join("sinfo");
-        std::fs::write(&sinfo, format!("#!/bin/sh\necho '|'\necho '{}' >&2\n", said.trim_end())).expect("written");
-        let made = Command::new("chmod").arg("755").arg(&sinfo).status().expect("chmod runs");
-        assert!(made.success());
+        std::fs::write(&sinfo, format!("#!/bin/sh\necho '|'\necho '{}' >&2\n", complaint.trim_end())).expect("written");
+        let status = Command::new("chmod").arg("755").arg(&sinfo).status().expect("chmod runs");
+        assert!(status.success());
         let run = Runner::new(None);
         let error = run.ask(&sinfo.to_string_lossy(), &["-h"]).expect_err("its column is missing");
-        assert!(matches!(&error, ClusterError::Broken(text) if text.contains(said.trim_end())), "{error}");
+        assert!(matches!(&error, ClusterError::Broken(text) if text.contains(complaint.trim_end())), "{error}");
     }
 }

@@ -138,8 +138,8 @@ impl SlurmSite {
         };
         let level = run.run("sacctmgr", &["-nP", "show", "user", &name, "format=AdminLevel"], None);
         match level {
-            Ok(said) if said.out.contains("Operator") || said.out.contains("Administrator") => Rights::Operator,
-            Ok(said) if said.status.success() => Rights::User,
+            Ok(output) if output.out.contains("Operator") || output.out.contains("Administrator") => Rights::Operator,
+            Ok(output) if output.status.success() => Rights::User,
             _ => Rights::Unknown,
         }
     }
@@ -153,8 +153,8 @@ impl SlurmSite {
     pub fn about_wake_file(&self, wake: &Path) -> Option<SiteRemark> {
         use std::os::unix::fs::MetadataExt;
         let (me, hook) = (nix::unistd::geteuid(), self.slurm_user()?);
-        let theirs = std::fs::metadata(wake).is_ok_and(|found| found.uid() == hook);
-        (!me.is_root() && me.as_raw() != hook && !theirs).then(|| {
+        let is_hooks = std::fs::metadata(wake).is_ok_and(|metadata| metadata.uid() == hook);
+        (!me.is_root() && me.as_raw() != hook && !is_hooks).then(|| {
             forbids(
                 format!(
                     "slurmctld's hook cannot write {}: users' holds of waiting jobs would not be known",
@@ -333,16 +333,16 @@ impl SlurmSite {
         if partitions.is_empty() {
             remarks.push(forbids("no partition is the default one", "name those to drive: --partition NAME"));
         }
-        let mut known = Vec::new();
+        let mut known_names = Vec::new();
         for name in partitions {
             if self.partitions.iter().any(|partition| partition.name == *name) {
-                known.push(name.clone());
+                known_names.push(name.clone());
                 continue;
             }
             let all: Vec<&str> = self.partitions.iter().map(|partition| partition.name.as_str()).collect();
             remarks.push(forbids(format!("there is no partition {name}"), format!("there are: {}", all.join(", "))));
         }
-        let sets = self.sets(&known);
+        let sets = self.sets(&known_names);
         for (at, set) in sets.iter().enumerate() {
             let Some(other) = sets[..at].iter().find(|other| !other.nodes.is_disjoint(&set.nodes)) else { continue };
             remarks.push(forbids(
@@ -399,8 +399,8 @@ impl SlurmSite {
             ));
         }
         if !TESTED.iter().any(|tested| self.release.starts_with(tested)) {
-            let found = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
-            remarks.push(untested(found));
+            let finding = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
+            remarks.push(untested(finding));
         }
         remarks
     }
@@ -435,7 +435,7 @@ impl SlurmSite {
         }
         match hook {
             Some(text) if !super::hook::reads(text, heartbeat) => {
-                let found = match super::hook::settings_of(text) {
+                let finding = match super::hook::settings_of(text) {
                     Some(line) => format!("{} has `{line}`", self.hook().display()),
                     None => format!("{} is not Drystone's hook", self.hook().display()),
                 };
@@ -443,7 +443,7 @@ impl SlurmSite {
                     "it has to read {}: `drystone live install hook`, then `scontrol reconfigure`",
                     heartbeat.display()
                 );
-                remarks.push(forbids(found, change));
+                remarks.push(forbids(finding, change));
             }
             Some(text) if !super::hook::is_current(text) => remarks.push(forbids(
                 format!("{} is the hook of another version, which tells of other things", self.hook().display()),
@@ -551,11 +551,11 @@ impl SlurmSite {
             return None;
         }
         if self.get("PreemptType") != "preempt/partition_prio" {
-            let found = format!(
+            let finding = format!(
                 "PreemptMode={mode}: Slurm would suspend or end jobs by itself, in any partition (PreemptType={})",
                 self.get("PreemptType")
             );
-            return Some(forbids(found, "in slurm.conf: PreemptMode=OFF"));
+            return Some(forbids(finding, "in slurm.conf: PreemptMode=OFF"));
         }
         let nodes = self.nodes_of(partitions);
         let mut preempted = self.partitions.iter().filter(|partition| !partition.preempted.eq_ignore_ascii_case("OFF"));
@@ -578,44 +578,44 @@ impl SlurmSite {
             ));
         }
         let weights = |name: &str| !matches!(self.get(name), "" | "0" | "(null)");
-        let left: Vec<&str> =
+        let names: Vec<&str> =
             ["PriorityWeightTRES", "PriorityWeightAssoc"].into_iter().filter(|name| weights(name)).collect();
         let site = ["PrioritySiteFactorPlugin"].into_iter().filter(|name| weights(name));
-        let left: Vec<&str> = left.into_iter().chain(site).collect();
-        (!left.is_empty()).then(|| {
+        let names: Vec<&str> = names.into_iter().chain(site).collect();
+        (!names.is_empty()).then(|| {
             advises(
-                format!("order=site leaves out {} and users' nice values", left.join(", ")),
+                format!("order=site leaves out {} and users' nice values", names.join(", ")),
                 "weights of age, fair share, QOS, partition and size alone",
             )
         })
     }
 }
 
-fn forbids(found: impl Into<String>, change: impl Into<String>) -> SiteRemark {
-    SiteRemark { forbids: true, found: found.into(), change: change.into() }
+fn forbids(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+    SiteRemark { forbids: true, found: finding.into(), change: change.into() }
 }
 
-fn advises(found: impl Into<String>, change: impl Into<String>) -> SiteRemark {
-    SiteRemark { forbids: false, found: found.into(), change: change.into() }
+fn advises(finding: impl Into<String>, change: impl Into<String>) -> SiteRemark {
+    SiteRemark { forbids: false, found: finding.into(), change: change.into() }
 }
 
 /// `drive` refuses it unless forced.
-fn untested(found: String) -> SiteRemark {
-    forbids(found, "--force drives it all the same")
+fn untested(finding: String) -> SiteRemark {
+    forbids(finding, "--force drives it all the same")
 }
 
 /// Share of jobs on a node, by a line of `scontrol -o show node`; `None` where it is all of it.
 fn usable(line: &str) -> Option<(String, UsableShare)> {
     let value = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let number = |key: &str| value(key).and_then(|text| text.parse::<u64>().ok());
-    let (all, cores, kept) = (number("CPUTot")?, number("CoreSpecCount").unwrap_or(0), number("MemSpecLimit"));
+    let (all, cores, system_memory) = (number("CPUTot")?, number("CoreSpecCount").unwrap_or(0), number("MemSpecLimit"));
     // Before 22.05 there is no CPUEfctv.
     let of_cores = all.saturating_sub(cores * number("ThreadsPerCore").unwrap_or(1));
     let procs = number("CPUEfctv").filter(|&procs| procs > 0).unwrap_or(of_cores).min(all);
-    if procs == all && kept.unwrap_or(0) == 0 {
+    if procs == all && system_memory.unwrap_or(0) == 0 {
         return None;
     }
-    let memory = number("RealMemory").unwrap_or(0).saturating_sub(kept.unwrap_or(0));
+    let memory = number("RealMemory").unwrap_or(0).saturating_sub(system_memory.unwrap_or(0));
     Some((value("NodeName")?.to_string(), UsableShare { procs: u32::try_from(procs).ok()?, memory }))
 }
 
@@ -707,9 +707,9 @@ mod tests {
     fn limits_of_a_partition_that_the_policy_does_not_know_are_remarked() {
         let mut site = site(&[]);
         site.partition("PartitionName=capped Nodes=n[1-2] MaxCPUsPerNode=3 MaxCPUsPerSocket=UNLIMITED ExclusiveUser=NO OverSubscribe=NO");
-        let told = site.about_release(&["capped".to_string()]);
+        let remarks = site.about_release(&["capped".to_string()]);
         assert!(
-            told.iter().any(|remark| !remark.forbids && remark.to_string().contains("capped has MaxCPUsPerNode=3"))
+            remarks.iter().any(|remark| !remark.forbids && remark.to_string().contains("capped has MaxCPUsPerNode=3"))
         );
         assert!(!site.about_release(&["main".to_string()]).iter().any(|remark| remark.to_string().contains("CPUsPer")));
     }
@@ -738,41 +738,41 @@ mod tests {
             ("SLURM_VERSION", "24.11.1", "--force"),
             ("SlurmctldHost[0]", "other", "slurmctld's host"),
         ] {
-            let found = refused(&site(&[(name, value)]), &["main"], Some(&hook), true);
-            assert_eq!(found.len(), 1, "{name}: {found:?}");
-            assert!(found[0].contains(line), "{name}: {found:?}");
+            let refusals = refused(&site(&[(name, value)]), &["main"], Some(&hook), true);
+            assert_eq!(refusals.len(), 1, "{name}: {refusals:?}");
+            assert!(refusals[0].contains(line), "{name}: {refusals:?}");
         }
-        let found = refused(&site(&[]), &["main"], None, false);
-        assert!(found[0].contains("/etc/slurm/job_submit.lua is not there"), "{found:?}");
+        let refusals = refused(&site(&[]), &["main"], None, false);
+        assert!(refusals[0].contains("/etc/slurm/job_submit.lua is not there"), "{refusals:?}");
         let old = hook.replace("wake(\"change \"", "wake(\"look \"");
-        let found = refused(&site(&[]), &["main"], Some(&old), false);
-        assert!(found.len() == 1 && found[0].contains("the hook of another version"), "{found:?}");
-        let found = refused(&site(&[]), &["main"], Some("return 0\n"), false);
-        assert!(found[0].contains("not Drystone's hook"), "{found:?}");
+        let refusals = refused(&site(&[]), &["main"], Some(&old), false);
+        assert!(refusals.len() == 1 && refusals[0].contains("the hook of another version"), "{refusals:?}");
+        let refusals = refused(&site(&[]), &["main"], Some("return 0\n"), false);
+        assert!(refusals[0].contains("not Drystone's hook"), "{refusals:?}");
         assert_eq!(refused(&site(&[]), &["main", "gpu"], Some(&hook), false), [] as [String; 0], "two sets");
         let mut wide = site(&[]);
         wide.partitions[1].nodes = "n[1-3]".into();
-        let found = refused(&wide, &["main", "long"], Some(&hook), false);
-        assert!(found.len() == 1 && found[0].contains("main and long have some nodes in common"), "{found:?}");
-        let found = refused(&site(&[]), &["mian"], Some(&hook), false);
-        assert!(found[0].contains("there are: main, long, gpu"), "{found:?}");
+        let refusals = refused(&wide, &["main", "long"], Some(&hook), false);
+        assert!(refusals.len() == 1 && refusals[0].contains("main and long have some nodes in common"), "{refusals:?}");
+        let refusals = refused(&site(&[]), &["mian"], Some(&hook), false);
+        assert!(refusals[0].contains("there are: main, long, gpu"), "{refusals:?}");
     }
 
     /// Preemption that reaches no driven job is left to Slurm.
     #[test]
     fn preemption_outside_driven_partitions_is_tolerated() {
         let hook = hook();
-        let found = |kind: &str, preempted: usize| {
+        let refusals = |kind: &str, preempted: usize| {
             let mut site = site(&[("PreemptMode", "REQUEUE"), ("PreemptType", kind)]);
             site.partitions[preempted].preempted = "REQUEUE".into();
             refused(&site, &["main"], Some(&hook), false)
         };
-        assert_eq!(found("preempt/partition_prio", 2), [] as [String; 0], "other nodes");
-        let same = found("preempt/partition_prio", 0);
+        assert_eq!(refusals("preempt/partition_prio", 2), [] as [String; 0], "other nodes");
+        let same = refusals("preempt/partition_prio", 0);
         assert!(same.len() == 1 && same[0].contains("PartitionName=main … PreemptMode=OFF"), "{same:?}");
-        let shared = found("preempt/partition_prio", 1);
+        let shared = refusals("preempt/partition_prio", 1);
         assert!(shared.len() == 1 && shared[0].contains("partition long, which shares nodes"), "{shared:?}");
-        let by_qos = found("preempt/qos", 2);
+        let by_qos = refusals("preempt/qos", 2);
         assert!(by_qos.len() == 1 && by_qos[0].contains("in any partition (PreemptType=preempt/qos)"), "{by_qos:?}");
     }
 
@@ -781,7 +781,7 @@ mod tests {
         let mut blind = site(&[("PrivateData", "jobs,usage")]);
         assert!(blind.for_shadow(&["main".into()]).is_empty());
         blind.rights = Rights::User;
-        let found = blind.for_shadow(&["main".into()]);
-        assert!(found[0].forbids && found[0].change.contains("AdminLevel=Operator"), "{found:?}");
+        let remarks = blind.for_shadow(&["main".into()]);
+        assert!(remarks[0].forbids && remarks[0].change.contains("AdminLevel=Operator"), "{remarks:?}");
     }
 }

@@ -234,17 +234,17 @@ mod tests {
 
     #[test]
     fn numbers_of_devices() {
-        let found = |text: &str| -> Vec<String> {
+        let counts = |text: &str| -> Vec<String> {
             devices(text).iter().map(|(name, count)| format!("{name}={count}")).collect()
         };
-        assert_eq!(found("gres:gpu:2"), ["gpu=2"]);
-        assert_eq!(found("gres:gpu:a100:2"), ["gpu=2", "gpu:a100=2"]);
-        assert_eq!(found("gres/gpu=3,cpu=4,mem=5G"), ["gpu=3"]);
-        assert_eq!(found("gpu:a100:4(S:0-1),gpu:v100:2(S:0,2)"), ["gpu=6", "gpu:a100=4", "gpu:v100=2"]);
-        assert_eq!(found("gpu:a100:1(IDX:0,3),fs:1"), ["fs=1", "gpu=1", "gpu:a100=1"]);
-        assert_eq!(found("gres:gpu"), ["gpu=1"]);
-        assert_eq!(found("gpu:0"), [] as [&str; 0]);
-        assert_eq!(found("(null)"), [] as [&str; 0]);
+        assert_eq!(counts("gres:gpu:2"), ["gpu=2"]);
+        assert_eq!(counts("gres:gpu:a100:2"), ["gpu=2", "gpu:a100=2"]);
+        assert_eq!(counts("gres/gpu=3,cpu=4,mem=5G"), ["gpu=3"]);
+        assert_eq!(counts("gpu:a100:4(S:0-1),gpu:v100:2(S:0,2)"), ["gpu=6", "gpu:a100=4", "gpu:v100=2"]);
+        assert_eq!(counts("gpu:a100:1(IDX:0,3),fs:1"), ["fs=1", "gpu=1", "gpu:a100=1"]);
+        assert_eq!(counts("gres:gpu"), ["gpu=1"]);
+        assert_eq!(counts("gpu:0"), [] as [&str; 0]);
+        assert_eq!(counts("(null)"), [] as [&str; 0]);
     }
 
     #[test]
