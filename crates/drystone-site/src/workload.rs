@@ -183,13 +183,14 @@ impl Site {
             for (&(id, since), set) in here.iter().zip(seats.of) {
                 let job = &mut jobs[id.index()];
                 if set.is_none() {
-                    job.demand = DemandId::NONE;
                     used += u64::from(job.procs);
                     if used > u64::from(fleet.procs()) {
+                        // It waits, for all that it asks for.
                         used -= u64::from(job.procs);
                         known.here.remove(&id);
                         continue;
                     }
+                    job.demand = DemandId::NONE;
                 }
                 let on = set.map(|set| shifted(&set, offset));
                 known.here.insert(id, Adopted::Running { since, on });

@@ -224,7 +224,8 @@ impl World {
         Ok(())
     }
 
-    /// Jobs that are not suspended have no more licences than there are.
+    /// Jobs that are not suspended have no more licences than there are, but for what they had at
+    /// the beginning by the records.
     fn check_licences(&self, seen: &Seen) -> Result<(), String> {
         let ask = |id: JobId| {
             let counted = self.pool.workload.job(id).demand != DemandId::NONE;
@@ -234,7 +235,9 @@ impl World {
             let stays = seen.stays.iter().filter(|stay| !stay.suspended);
             stays.filter(move |stay| stay.from <= at && at < stay.until)
         };
-        for stay in seen.stays.iter().filter(|stay| !stay.suspended && ask(stay.id) > 0) {
+        let begin = self.pool.workload.circumstances().and_then(|circumstances| circumstances.begin);
+        let by_policy = |stay: &&SeenStay| !stay.suspended && begin.is_none_or(|begin| stay.from > begin);
+        for stay in seen.stays.iter().filter(by_policy).filter(|stay| ask(stay.id) > 0) {
             let sum: u32 = running(stay.from).map(|stay| ask(stay.id)).sum();
             if sum > self.rules.licences {
                 let number = self.number(stay.id);
