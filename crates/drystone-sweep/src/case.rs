@@ -152,7 +152,7 @@ pub(crate) fn cases(study: &SweepStudy, logs: Option<&Path>) -> Result<Vec<Sweep
     Ok(cases)
 }
 
-/// What happens to the jobs or the machine of a case.
+/// Changes, failures and checkpoints of a case.
 type CaseHappening<'a> = (Option<&'a ChangeList>, Option<&'a NodeFailures>, Option<&'a Checkpoints>);
 
 impl WorkloadEntry {

@@ -1,7 +1,7 @@
-//! Batches that run otherwise than what their users had before: whether a batch fails at once, say.
+//! Batches that run far shorter than the earlier jobs of their users, because they fail, say.
 //!
-//! Nothing tells of a batch until its first jobs end; then the history of its user does. Until
-//! then, batches of all users tell how often one is far shorter than its user's jobs before.
+//! The history of a user says nothing about a new batch until its first jobs end. Until then, the
+//! batches of all users give the share of batches that are far shorter.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};

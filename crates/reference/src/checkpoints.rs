@@ -18,7 +18,7 @@ pub struct NaiveCheckpoints {
     pub restart: i64,
 }
 
-/// Where an attempt of a job has come to.
+/// Progress of an attempt of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NaiveAttempt {
     /// Seconds on its processors.

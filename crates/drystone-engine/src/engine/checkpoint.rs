@@ -118,7 +118,7 @@ pub fn read_length(text: &str) -> Option<Span> {
     (0..=crate::model::TIME_LIMIT).contains(&seconds).then_some(Span(seconds))
 }
 
-/// What an attempt of a job is worth that has ended before its time.
+/// Worth of an attempt of a job that was cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct AttemptWorth {
     /// Work in checkpoints that this attempt wrote.
@@ -241,8 +241,9 @@ mod tests {
         Job::new(Time(0), procs, Span(1_000))
     }
 
-    /// Daly 2006, equation 37, by hand: C = 5 min, M = 24 h / 4 nodes = 6 h: √(2 · 300 · 21,600) = 3,600;
-    /// C / 2M = 1 / 144, its root 1 / 12: 3,600 (1 + 1/36 + 1/1296) - 300 = 3,402.8. Young: 3,600.
+    /// Daly 2006, equation 37, by hand: C = 5 min, M = 24 h / 4 nodes = 6 h:
+    /// √(2 · 300 · 21,600) = 3,600; C / 2M = 1 / 144, its root 1 / 12:
+    /// 3,600 (1 + 1/36 + 1/1296) - 300 = 3,402.8. Young: 3,600.
     #[test]
     fn intervals_are_young_s_and_daly_s() {
         let daly: Checkpoints = "daly,cost=5m,mtbf=24h,node=2".parse().expect("valid");

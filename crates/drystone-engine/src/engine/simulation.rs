@@ -73,7 +73,7 @@ struct MachineState {
     overhead: BTreeMap<JobId, Span>,
     /// Checkpoints that jobs write.
     checkpoints: Option<Checkpoints>,
-    /// What is in checkpoints of attempts that are over, of jobs that are here.
+    /// Work in the checkpoints of past attempts, for jobs that are here.
     kept: BTreeMap<JobId, KeptWork>,
     /// Jobs that were withdrawn while they ran and have not ended yet.
     withdrawn: BTreeSet<JobId>,

@@ -7,9 +7,9 @@ use crate::schedule::TaskSchedule;
 use rand::RngExt;
 use std::time::{Duration, Instant};
 
-/// Fewer waiting tasks than this are no work for a search of their own.
+/// Least number of waiting tasks for a search of its own.
 const FEWEST_WAITING: usize = 500;
-/// More searches than this gain nothing: their parts become too short.
+/// Largest number of searches: with more, their parts become too short.
 const MOST_LANES: usize = 16;
 /// Shortest time after which the parts are divided again.
 const SHORTEST_ROUND: Duration = Duration::from_millis(200);

@@ -128,7 +128,7 @@ impl<'a> RunFiles<'a> {
     }
 }
 
-/// What a user has used and is charged.
+/// Use and charges of a user.
 #[derive(Default)]
 struct UserAccount {
     jobs: u64,

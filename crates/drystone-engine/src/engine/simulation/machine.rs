@@ -113,7 +113,7 @@ impl MachineState {
         run - self.kept_of(id).work + self.overhead.get(&id).copied().unwrap_or(Span::ZERO)
     }
 
-    /// What a job has in checkpoints of earlier attempts.
+    /// Work of a job in the checkpoints of earlier attempts.
     #[inline]
     pub(super) fn kept_of(&self, id: JobId) -> KeptWork {
         if self.kept.is_empty() { None } else { self.kept.get(&id) }.copied().unwrap_or_default()

@@ -184,8 +184,8 @@ impl RowHeader {
         }
     }
 
-    /// Returns of each value that should have a form, as a number or a time has, whether it has it:
-    /// names in its place have none.
+    /// Returns, for each value of a column with a form (a number or a time), whether it has that
+    /// form. Names of columns do not.
     fn formed_values(&self, fields: &[&str]) -> Vec<bool> {
         let form = crate::text::TimeForm::default();
         let typed = fields.iter().zip(self.columns.iter().zip(&self.changes));
