@@ -52,7 +52,7 @@ pub(super) fn named_nodes(job: &GoldenJob) -> &[String] {
 
 /// The nodes of these names.
 fn numbers(conf: &SlurmConf, names: &[String]) -> Vec<u32> {
-    names.iter().filter_map(|name| conf.node(name)).map(|node| node as u32).collect()
+    names.iter().filter_map(|name| conf.node(name)).collect()
 }
 
 /// The memory of a job. Above `MaxMemPerCPU` memory becomes processors.

@@ -8,10 +8,10 @@ mod cut;
 #[cfg(feature = "evolve")]
 mod evolve;
 mod explain;
-#[cfg(feature = "sites")]
 mod failures;
 #[cfg(feature = "sites")]
 mod fidelity;
+#[cfg(feature = "sites")]
 mod foresee;
 mod gantt;
 mod headroom;
@@ -56,10 +56,10 @@ pub(crate) use cut::CutArgs;
 #[cfg(feature = "evolve")]
 pub(crate) use evolve::{EvolveArgs, EvolveMethod};
 pub(crate) use explain::{ExplainArgs, StoryFormat};
-#[cfg(feature = "sites")]
 pub(crate) use failures::FailureArgs;
 #[cfg(feature = "sites")]
 pub(crate) use fidelity::FidelityArgs;
+#[cfg(feature = "sites")]
 pub(crate) use foresee::ForeseeArgs;
 pub(crate) use gantt::GanttArgs;
 pub(crate) use headroom::{Grid, HeadroomArgs};

@@ -74,7 +74,7 @@ impl FromStr for Checkpoints {
                 "interval" if rule.is_none() => rule = Some(read_rule(value).ok_or_else(|| wrong(part))?),
                 "cost" => all.cost = time()?,
                 "restart" => restart = Some(time()?),
-                "mtbf" => all.mtbf = Some(time()?).filter(|&span| span > Span::ZERO),
+                "mtbf" => all.mtbf = Some(time().ok().filter(|&span| span > Span::ZERO).ok_or_else(|| wrong(part))?),
                 "node" => all.node = Some(value.parse().ok().filter(|&procs| procs > 0).ok_or_else(|| wrong(part))?),
                 _ => return Err(wrong(part)),
             }
@@ -133,7 +133,11 @@ impl Checkpoints {
     /// Fills in what is known of the machine's failures, where the text does not say it.
     #[must_use]
     pub fn on_nodes(self, mtbf: Option<Span>, node: Option<Procs>) -> Checkpoints {
-        Checkpoints { mtbf: self.mtbf.or(mtbf), node: self.node.or(node), ..self }
+        // A time between failures is that of nodes of its own size.
+        match self.mtbf {
+            Some(_) => Checkpoints { node: self.node.or(node), ..self },
+            None => Checkpoints { mtbf, node: node.or(self.node), ..self },
+        }
     }
 
     /// Checks that every interval can be chosen.
@@ -286,8 +290,10 @@ mod tests {
         assert_eq!(read.to_string(), "young,cost=120s,restart=120s,node=4");
         assert_eq!(read.to_string().parse(), Ok(read));
         assert!(read.check().expect_err("no mtbf").to_string().contains("add mtbf=30d"));
-        assert_eq!(read.on_nodes(Some(Span(9)), Some(2)).node, Some(4));
-        for text in ["", "soon", "young,cost", "young,cost=-1", "young,price=3", "0s", "daly,node=0"] {
+        // The time that is filled in is that of nodes of two processors.
+        assert_eq!(read.on_nodes(Some(Span(9)), Some(2)).node, Some(2));
+        assert_eq!(Checkpoints { mtbf: Some(Span(7)), ..read }.on_nodes(Some(Span(9)), Some(2)).node, Some(4));
+        for text in ["", "daly,mtbf=0", "soon", "young,cost", "young,cost=-1", "young,price=3", "0s", "daly,node=0"] {
             assert!(
                 text.parse::<Checkpoints>().expect_err(text).to_string().contains("expected an interval"),
                 "{text}"

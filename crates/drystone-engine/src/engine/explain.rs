@@ -500,7 +500,7 @@ impl Explanation<'_> {
             }
             Chapter::Released => "may start from now on".to_string(),
             Chapter::Requeued(ran) => {
-                format!("is hit by an outage and waits again: the {} that it had run are lost", long(*ran))
+                format!("loses its processors and waits again: {} of what it had run is lost", long(*ran))
             }
             Chapter::Lost(ran) => format!("is ended by an outage after {}", long(*ran)),
             Chapter::Promised { start, latest, when } => {

@@ -100,6 +100,12 @@ fn amount(measure: LimitMeasure, job: &QueueEntry) -> u64 {
     }
 }
 
+/// Returns whether a limit is one that the model of Slurm does not keep: of minutes that running
+/// jobs have left, or of licences.
+fn is_beyond_model(job: &QueueEntry) -> bool {
+    job.reason.as_ref().is_some_and(|reason| reason.word.contains("RunMin") || reason.word.contains("License"))
+}
+
 impl QueueConditions {
     /// Finds what each job waits for first. A job whose condition is not among these jobs has no
     /// answer, and its reason says why from then on. A policy that keeps limits by itself needs no
@@ -111,7 +117,7 @@ impl QueueConditions {
         let mut arrays: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for at in 0..jobs.len() {
             match jobs[at].reason.as_ref().and_then(super::reasons::WaitReason::condition) {
-                Some(Condition::Limit(..)) if keeps_limits => {}
+                Some(Condition::Limit(..)) if keeps_limits && !is_beyond_model(&jobs[at]) => {}
                 Some(Condition::Limit(scope, measure)) => match index.holders(jobs, at, scope) {
                     Some(group) => _ = limited.entry((group, measure)).or_default().insert(at),
                     None => bar(jobs, at, "waits for a limit of its account or QOS that no running job here holds"),

@@ -71,12 +71,10 @@ impl SiteNodes {
             "auto" => ACCOUNT_FILES.iter().map(|name| dir.join(name)).collect(),
             path => vec![PathBuf::from(path)],
         };
-        Ok(Some(SiteNodes {
-            conf,
-            accounts: read_accounts(&files)?,
-            numbers: Default::default(),
-            table: ResourceTableBuilder::new(),
-        }))
+        // All partitions have numbers from the beginning: one may be asked for that no job was in.
+        let mut numbers: [BTreeMap<String, i32>; 3] = Default::default();
+        conf.partitions.iter().for_each(|part| _ = number(&mut numbers[2], &part.name));
+        Ok(Some(SiteNodes { conf, accounts: read_accounts(&files)?, numbers, table: ResourceTableBuilder::new() }))
     }
 
     /// Returns whether the policy keeps limits by itself.

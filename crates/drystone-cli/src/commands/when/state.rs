@@ -490,7 +490,8 @@ fn gpus(text: &str) -> u64 {
 fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
     let mut jobs = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let fields: Vec<&str> = line.split('|').collect();
+        // Features, the last field, may have bars of their own.
+        let fields: Vec<&str> = line.splitn(19, '|').collect();
         let ([name, state, why, procs, limit, submit, start, priority, user, partition]
         | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _]
         | [name, state, why, procs, limit, submit, start, priority, user, partition, _, _, _, _, _, _, _, _]

@@ -256,6 +256,7 @@ impl<S: EventSource> Simulation<S> {
         if entry.suspensions == 0 {
             observer.cancelled(now, self.source.place(id));
             self.session.drop_changes(id);
+            self.s.kept.remove(&id);
             return;
         }
         self.s.keep_received(&self.session, id, entry.ran);

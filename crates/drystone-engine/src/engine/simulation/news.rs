@@ -267,7 +267,11 @@ impl<S: EventSource> Simulation<S> {
         }
         let mut outcome = self.session.outcome_with(id, Span::ZERO);
         outcome.how = How::MachineFailed;
-        outcome.ran += self.s.kept_of(id).work;
+        let kept = self.s.kept_of(id);
+        outcome.ran += kept.work;
+        outcome.overhead += kept.spent;
+        outcome.lost -= kept.saved();
+        outcome.earlier = kept.saved();
         self.s.kept.remove(&id);
         let (job, truth) = (self.session.job(id), &self.s.truth[id]);
         observer.lost(&EndedJob { id: place, job, truth, outcome: &outcome });
