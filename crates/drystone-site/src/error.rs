@@ -100,9 +100,9 @@ pub enum SiteError {
         /// of its times, if it has to be declared.
         options: String,
         /// Figures of its first rows.
-        outcome: String,
+        outcome: Box<str>,
         /// Questions and notes.
-        questions: String,
+        questions: Box<str>,
     },
     #[error("{file}: no column says {what}; at the site: sacct -a -D -X --parsable2 --format={columns},…")]
     NoColumn {

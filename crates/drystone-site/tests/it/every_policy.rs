@@ -132,7 +132,7 @@ impl World {
         drystone_site::write(&site, &folder.path("site"), &|_| {}).expect("written");
         let mut site = drystone_site::open(&folder.path("site")).expect("read");
         assert!(site.take_nodes(), "its nodes are described");
-        site.place_jobs(if seed % 2 == 0 { NodeFill::Pack } else { NodeFill::Spread });
+        site.place_jobs(if seed.is_multiple_of(2) { NodeFill::Pack } else { NodeFill::Spread });
         let mut pool = site.pool_workload(0).unwrap_or_else(|error| panic!("site {seed}: {error}"));
         depend(&mut pool, seed);
         let conf = folder.path("site/slurm.conf").display().to_string();

@@ -232,7 +232,7 @@ pub(crate) struct JobStanding {
 impl SiteRules {
     /// Draws rules for a site, from numbers of their own.
     pub(crate) fn draw(seed: u64, site: &RandomSite) -> SiteRules {
-        let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed_0f_7e57);
+        let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x005e_ed0f_7e57);
         let licences = if random.random_bool(0.5) { random.random_range(1..=3_u32) } else { 0 };
         let mut rules = SiteRules {
             conf: String::new(),
@@ -314,9 +314,9 @@ impl SiteRules {
         let licences = if asks { random.random_range(1..=self.licences) } else { 0 };
         cells[2] = account.to_string();
         if asks {
-            for cell in 16..=17 {
-                if !cells[cell].is_empty() {
-                    let _ = write!(cells[cell], ",license/sim={licences}");
+            for cell in &mut cells[16..=17] {
+                if !cell.is_empty() {
+                    let _ = write!(cell, ",license/sim={licences}");
                 }
             }
         }

@@ -149,8 +149,8 @@ fn of_preset(
         condition: if is_usable { "If it is" } else { "Once what the next line says is put right" },
         looks: format!("this is {}, by the {known_by} of its columns", preset.title),
         options: format!("--columns '{name}'"),
-        outcome,
-        questions: preset.notes.to_string(),
+        outcome: outcome.into(),
+        questions: preset.notes.into(),
     }
 }
 
@@ -221,7 +221,14 @@ fn of_proposal(
     let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
     let options = format!("--columns '{line}'{time_format}");
     let condition = "If the answers to these questions are yes";
-    SiteError::TableColumns { file: file.to_string(), looks, condition, options, outcome, questions }
+    SiteError::TableColumns {
+        file: file.to_string(),
+        looks,
+        condition,
+        options,
+        outcome: outcome.into(),
+        questions: questions.into(),
+    }
 }
 
 fn listed(sample: &TableSample, columns: impl Iterator<Item = usize>) -> String {
