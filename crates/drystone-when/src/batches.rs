@@ -147,7 +147,7 @@ mod tests {
     }
 
     /// Fewer jobs than ten are no batch, nor are jobs that come one by one, nor those of a user
-    /// of whom nothing is known.
+    /// without a history.
     #[test]
     fn what_is_no_batch_is_no_surprise() {
         let mut batches = Batches::default();

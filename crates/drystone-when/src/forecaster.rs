@@ -5,7 +5,7 @@ use crate::days::{DayPlan, Days, FutureArrivals, PastArrival};
 use crate::draws::Draws;
 use crate::easy::{EasyMachine, EasyRules, Present};
 use crate::gates::StartGates;
-use crate::general::{FutureError, GeneralQuestion, Origin};
+use crate::general::{FutureError, GeneralQuestion, Origin, Wanted};
 use crate::past::Questions;
 use crate::pool::{self, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
@@ -128,42 +128,8 @@ impl StartAnswer {
     }
 }
 
-/// Futures that are wanted.
-pub(crate) struct Wanted<'a> {
-    /// Question that names the draws.
-    pub(crate) question: u64,
-    pub(crate) arrivals: bool,
-    pub(crate) assume: Assume,
-    pub(crate) samples: u32,
-    /// Work that the futures of a policy which is simulated itself may take, and how many are made
-    /// whatever that takes.
-    pub(crate) budget: (u64, u32),
-    /// A job that comes for sure, and its time.
-    pub(crate) later: Option<(Time, PastArrival)>,
-    /// Called after each future of a policy that is simulated itself, by any thread.
-    pub(crate) progress: &'a (dyn Fn() + Sync),
-    /// Called after each future, by any thread: true if the others are left out.
-    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
-}
-
 /// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
 pub(crate) const FEWEST: usize = 20;
-
-impl Wanted<'_> {
-    /// So many futures with arrivals, and run times that are drawn.
-    pub(crate) fn drawn(question: u64, samples: u32) -> Self {
-        Wanted {
-            question,
-            arrivals: true,
-            assume: Assume::Drawn,
-            samples,
-            budget: (u64::MAX, samples),
-            later: None,
-            progress: &|| {},
-            stop: &|| false,
-        }
-    }
-}
 
 impl Forecaster {
     /// A forecaster that has learned nothing, for this policy.

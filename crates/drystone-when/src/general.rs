@@ -1,12 +1,11 @@
 //! Futures of any policy: the policy itself goes on from a copy of the session.
 
-use crate::days::FutureArrivals;
+use crate::days::{FutureArrivals, PastArrival};
 use crate::draws::Draws;
-use crate::forecaster::Wanted;
 use crate::gates::{GateKeeper, StartGates};
 use crate::runs::{Runs, Tables};
 use crate::settings::ForecasterSettings;
-use crate::world::{DrawnFates, PresentJobs};
+use crate::world::{Assume, DrawnFates, PresentJobs};
 use drystone_core::engine::{
     EventSource, Incoming, Observer, OutageTurn, Scheduler, Session, Simulation, SimulationError, Stroke,
 };
@@ -15,6 +14,40 @@ use drystone_core::policy::{CapacityLoss, Phase, StartReason};
 use drystone_core::snapshot::SnapshotError;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+
+/// Futures that are wanted.
+pub(crate) struct Wanted<'a> {
+    /// Question that names the draws.
+    pub(crate) question: u64,
+    pub(crate) arrivals: bool,
+    pub(crate) assume: Assume,
+    pub(crate) samples: u32,
+    /// Work that the futures of a policy which is simulated itself may take, and how many are made
+    /// whatever that takes.
+    pub(crate) budget: (u64, u32),
+    /// A job that comes for sure, and its time.
+    pub(crate) later: Option<(Time, PastArrival)>,
+    /// Called after each future of a policy that is simulated itself, by any thread.
+    pub(crate) progress: &'a (dyn Fn() + Sync),
+    /// Called after each future, by any thread: true if the others are left out.
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Wanted<'_> {
+    /// So many futures with arrivals, and run times that are drawn.
+    pub(crate) fn drawn(question: u64, samples: u32) -> Self {
+        Wanted {
+            question,
+            arrivals: true,
+            assume: Assume::Drawn,
+            samples,
+            budget: (u64::MAX, samples),
+            later: None,
+            progress: &|| {},
+            stop: &|| false,
+        }
+    }
+}
 
 /// Reason why a policy cannot be simulated forward.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,9 @@
 //! A state as a site sees it, and the past as its accounting tells it: answers are rehearsed on
 //! what really happened, so that they are calibrated by real starts before the first is given.
 
-use crate::forecaster::{Forecaster, StartAnswer, Wanted};
+use crate::forecaster::{Forecaster, StartAnswer};
 use crate::general::FutureError;
+use crate::general::Wanted;
 use crate::pool::PastStatistics;
 use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
@@ -45,16 +46,16 @@ impl Observed {
 
 /// A machine of a site, with what jobs ask for beside its processors where they say so.
 #[derive(Clone, Debug)]
-pub struct SiteMachine {
+pub struct RehearsalMachine {
     /// Its processors.
     pub machine: Machine,
     /// Resources and demands, by the numbers that jobs have.
     pub resources: Option<Arc<ResourceTable>>,
 }
 
-impl From<Machine> for SiteMachine {
-    fn from(machine: Machine) -> SiteMachine {
-        SiteMachine { machine, resources: None }
+impl From<Machine> for RehearsalMachine {
+    fn from(machine: Machine) -> RehearsalMachine {
+        RehearsalMachine { machine, resources: None }
     }
 }
 
@@ -94,7 +95,7 @@ impl Adoption {
 /// A policy that cannot take the present jobs, or the missing processors.
 pub fn adopt(
     scheduler: Scheduler,
-    machine: impl Into<SiteMachine>,
+    machine: impl Into<RehearsalMachine>,
     jobs: &[Observed],
     losses: &[CapacityLoss],
     now: Time,
@@ -105,7 +106,7 @@ pub fn adopt(
 
 fn adopt_these(
     scheduler: Scheduler,
-    site: &SiteMachine,
+    site: &RehearsalMachine,
     jobs: &[Observed],
     mut here: Vec<usize>,
     losses: &[CapacityLoss],
@@ -231,7 +232,7 @@ impl Forecaster {
     /// A policy that cannot take the present jobs, or cannot be simulated forward.
     pub fn rehearse(
         &mut self,
-        machine: impl Into<SiteMachine>,
+        machine: impl Into<RehearsalMachine>,
         jobs: &[Observed],
         now: Time,
         questions: usize,
@@ -260,7 +261,8 @@ impl Forecaster {
             let (one, id) = (&jobs[at], JobId(at as u32));
             match what {
                 RehearsalEvent::Arrive => {
-                    // A job that had to wait for others counts from the time on at which it competes.
+                    // A job that had to wait for others counts from the time on at which it
+                    // competes.
                     let mut job = one.job.clone();
                     job.submit = time;
                     self.note_arrival(at as u64, &job);
@@ -317,7 +319,7 @@ impl Forecaster {
     /// Returns the answer that would have been given for a job then, within so much work.
     fn answer_then(
         &mut self,
-        site: &SiteMachine,
+        site: &RehearsalMachine,
         (jobs, here): (&[Observed], &[usize]),
         (job, time): (usize, Time),
         work: u64,

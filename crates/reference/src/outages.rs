@@ -19,9 +19,9 @@
 //!   is known has no place in any plan, and is in the way of no other job; neither is one that a
 //!   plan cannot hold because of an announced outage without an expected end.
 //!
-//! With checkpoints a job that is hit goes on from its last one, and its limit has room for those of
-//! a run without outages. No read may take longer than an interval and a write: then no job outlives
-//! its limit.
+//! With checkpoints a job that is hit goes on from its last one, and its limit has room for those
+//! of a run without outages. No read may take longer than an interval and a write: then no job
+//! outlives its limit.
 //!
 //! Events of an instant: ends, outages (ends before announcements before beginnings), arrivals;
 //! then a pass.

@@ -67,9 +67,9 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "RULE", value_parser = words(Duplicates::ALL, Duplicates::name), help_heading = "Cleaning")]
     pub(crate) duplicates: Option<Duplicates>,
 
-    /// Only the first N jobs of the log, in order of arrival, before any other cut; or all [default:
-    /// all; with --as kettimuthu2005 5000, with --as talby1999 and months those that ended in the month
-    /// of their submit].
+    /// Only the first N jobs of the log, in order of arrival, before any other cut; or all
+    /// [default: all; with --as kettimuthu2005 5000, with --as talby1999 and months those that
+    /// ended in the month of their submit].
     #[arg(long, value_name = "N|all", help_heading = "Cleaning", value_parser = take)]
     pub(crate) take: Option<usize>,
 

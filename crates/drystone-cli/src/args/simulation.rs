@@ -128,7 +128,8 @@ impl SimulationArgs {
     pub(crate) fn protocol(&self) -> (LogArgs, CutArgs) {
         let (mut log, mut cut) = (self.log.clone(), self.cut.clone());
         cut.windows.clone_from(&self.windows);
-        // Talby & Feitelson simulated months apart, of jobs that were submitted and ended in the same.
+        // Talby & Feitelson simulated months apart, of jobs that were submitted and ended in the
+        // same.
         log.same_month = log.study == Some(CleaningStudy::Talby1999) && (self.each_month || cut.month.is_some());
         let of_study = log.study == Some(CleaningStudy::Chiang2008) && cut.month.is_some() && cut.slice.is_none();
         cut.around = self.around.or_else(|| of_study.then_some(Span::WEEK));

@@ -279,8 +279,8 @@ pub(crate) struct OutagesArgs {
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = span)]
     pub(crate) repair: Span,
 
-    /// Shape of the Weibull distribution of the times to a failure: 1 is exponential, and with less,
-    /// such as 0.7, failures come in groups.
+    /// Shape of the Weibull distribution of the times to a failure: 1 is exponential, and with
+    /// less, such as 0.7, failures come in groups.
     #[arg(long, value_name = "SHAPE", default_value_t = 1.0)]
     pub(crate) shape: f64,
 

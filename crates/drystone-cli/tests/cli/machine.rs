@@ -280,8 +280,8 @@ fn comparisons_say_what_was_the_machines_doing() {
 }
 
 /// A job of 100 s on all four processors writes for 5 s after each 30 s of work. It is hit at 71,
-/// a second after its second checkpoint was complete: 60 s are kept, 10 s went into checkpoints, 1 s
-/// is lost. From 80 on it reads for 7 s, works to 117, writes to 122, and works its last 10 s to
+/// a second after its second checkpoint was complete: 60 s are kept, 10 s went into checkpoints, 1
+/// s is lost. From 80 on it reads for 7 s, works to 117, writes to 122, and works its last 10 s to
 /// 132.
 #[test]
 fn a_job_goes_on_from_its_last_checkpoint() {
@@ -321,8 +321,8 @@ fn a_job_goes_on_from_its_last_checkpoint() {
     }
 }
 
-/// Failures drawn for a log are those of a table with the same mean times: compared with and without
-/// checkpoints, every policy meets the same ones.
+/// Failures drawn for a log are those of a table with the same mean times: compared with and
+/// without checkpoints, every policy meets the same ones.
 #[test]
 fn nodes_fail_at_random() {
     let folder = Folder::new();

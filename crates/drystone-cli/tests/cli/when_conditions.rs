@@ -1,4 +1,5 @@
-//! `drystone when` of jobs that wait for something else than room: limits, dependencies, reservations.
+//! `drystone when` of jobs that wait for something else than room: limits, dependencies,
+//! reservations.
 
 use crate::common::Folder;
 use crate::when::{nodes, state};

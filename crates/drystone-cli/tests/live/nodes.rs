@@ -90,7 +90,8 @@ fn down(policy: &str) {
     if site.state(job) == "held" {
         site.tell("scontrol", &["update", &format!("JobId={job}"), "StartTime=now"]);
     }
-    // A node that is just back may lose it once more, and Slurm has it begin two minutes later again.
+    // A node that is just back may lose it once more, and Slurm has it begin two minutes later
+    // again.
     within(Duration::from_secs(300), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));
 }
 

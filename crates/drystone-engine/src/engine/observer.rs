@@ -155,8 +155,8 @@ pub trait Observer {
     #[inline]
     fn requeued(&mut self, _now: Time, _id: JobId, _procs: Procs, _ran: Span) {}
 
-    /// An attempt of a job is over in which writes of checkpoints and the read of an earlier one took
-    /// so much time on its processors, without those that were in vain.
+    /// An attempt of a job is over in which writes of checkpoints and the read of an earlier one
+    /// took so much time on its processors, without those that were in vain.
     #[inline]
     fn checkpointed(&mut self, _now: Time, _id: JobId, _procs: Procs, _spent: Span) {}
 

@@ -36,8 +36,8 @@ pub struct JobOutcome {
     pub requeues: u32,
     /// Time on its processors in the attempts before the last of which nothing is left.
     pub lost: Span,
-    /// The part of [`ran`](Self::ran) and [`overhead`](Self::overhead) that attempts before the last
-    /// left in checkpoints.
+    /// The part of [`ran`](Self::ran) and [`overhead`](Self::overhead) that attempts before the
+    /// last left in checkpoints.
     pub earlier: Span,
     /// Time for which it was held back: not eligible, or held.
     pub held: Span,

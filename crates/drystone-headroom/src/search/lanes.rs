@@ -1,5 +1,5 @@
-//! Several searches side by side, each in a part of the time of its own: a trial changes a few days,
-//! so that most of them do not meet.
+//! Several searches side by side, each in a part of the time of its own: a trial changes a few
+//! days, so that most of them do not meet.
 
 use super::{HeadroomSearch, KEEPS, MovableTasks, NOWHERE, STRIDE, SearchAtWork, Searching, movable};
 use crate::instance::Instance;
@@ -31,7 +31,8 @@ pub(super) fn count_lanes(threads: usize, waiting: usize) -> usize {
 }
 
 impl SearchAtWork<'_> {
-    /// Goes on within a part of the time: only tasks that run wholly in it are moved, and stay in it.
+    /// Goes on within a part of the time: only tasks that run wholly in it are moved, and stay in
+    /// it.
     fn focus(&mut self, span: (i64, i64)) {
         self.span = span;
         self.moved.clear();

@@ -245,7 +245,7 @@ fn what_is_kept_of_an_anonymous_site_is_listed() {
     }
 }
 
-/// Words that begin with `secret` in the files of a site, and what was told of it.
+/// Words that begin with `secret` in the files of a site, and the remarks of its anonymising.
 fn secrets(mut site: Site, hide: Hide) -> (std::collections::BTreeSet<String>, String) {
     let told = site.anonymise(&AnonymousKey::given("k"), hide).expect("anonymous");
     let (folder, _) = crate::common::through_folder(&site);

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use toml::{Spanned, Value};
 
 impl StudyReader<'_> {
-    /// Values of a key that are texts or tables of the words of a text, each on its own; `"none"` is
-    /// none.
+    /// Values of a key that are texts or tables of the words of a text, each on its own; `"none"`
+    /// is none.
     pub(super) fn each<T: FromStr<Err: Display> + Display>(
         &self,
         (key, example): (&str, &str),

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::generate::{Params, WorkloadLength, generate};
 
-    /// What was drawn is measured: 64 processors in nodes of 8 that fail every 20 days.
+    /// Failures that were drawn are measured: 64 processors in nodes of 8 that fail every 20 days.
     #[test]
     fn failures_are_measured_as_they_were_drawn() {
         let params =
@@ -134,8 +134,8 @@ mod tests {
         for text in ["mtbf=20d,repair=1d,node=8", "mtbf=20d,repair=1d,node=8,shape=0.6"] {
             let failures: NodeFailures = text.parse().expect("valid");
             let (mtbf, node) = measure_failures(&failures.draw(&workload, 0).expect("valid"), &workload).expect("some");
-            // About 760 failures, each after 20 days and a repair; the deviation of their number is 4 %,
-            // and 6 % with the shape.
+            // About 760 failures, each after 20 days and a repair; the deviation of their number is
+            // 4 %, and 6 % with the shape.
             assert_eq!(node, 8);
             assert!((mtbf.as_f64() / 86_400.0 / 21.0 - 1.0).abs() < 0.25, "{text}: {mtbf}");
         }

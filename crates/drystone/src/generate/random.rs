@@ -102,8 +102,8 @@ impl RandomStream {
         scale * libm::pow(-libm::log(self.positive_unit()), 1.0 / shape)
     }
 
-    /// The rest of a time with a Weibull distribution that was met at any moment: a uniform share of
-    /// one that was met the likelier the longer it is.
+    /// The rest of a time with a Weibull distribution that was met at any moment: a uniform share
+    /// of one that was met the likelier the longer it is.
     pub(super) fn weibull_rest(&mut self, mean: f64, shape: f64) -> f64 {
         let scale = mean / libm::tgamma(1.0 + 1.0 / shape);
         let whole = scale * libm::pow(self.gamma(1.0 + 1.0 / shape, 1.0), 1.0 / shape);
@@ -153,8 +153,8 @@ mod tests {
         }
     }
 
-    /// P(rest > x) is the integral of P(X > y) from x on over the mean: for the shape 0.5 and the scale
-    /// s, with r = √(x / s), e^-r (1 + r).
+    /// P(rest > x) is the integral of P(X > y) from x on over the mean: for the shape 0.5 and the
+    /// scale s, with r = √(x / s), e^-r (1 + r).
     #[test]
     fn weibull_times_and_their_rests_follow_their_distributions() {
         let mut s = RandomStream::new(9, StreamPurpose::Outages, 0);

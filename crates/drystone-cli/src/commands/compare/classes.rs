@@ -20,7 +20,7 @@ const USUAL: [OfCategory; 2] = [
     (Measure::BoundedSlowdown, "mean bounded slowdown", |s| s.mean, 1.0),
 ];
 
-/// The same with the slowdown of a published study, where one is followed.
+/// Measures of a table by category: with the slowdown of the published study that is followed.
 fn usual(result: &CompareResult) -> [OfCategory; 2] {
     match study_slowdown(result.study()).1 {
         Measure::Slowdown => [USUAL[0], (Measure::Slowdown, "mean slowdown", |s| s.mean, 1.0)],

@@ -60,8 +60,8 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     Ok((text, output::json(&told.json())?))
 }
 
-/// Returns the policy: that of the options, of the folder's own `slurm.conf` where it is Slurm's and
-/// names no file, else Slurm's where the folder has one that describes nodes and partitions.
+/// Returns the policy: that of the options, of the folder's own `slurm.conf` where it is Slurm's
+/// and names no file, else Slurm's where the folder has one that describes nodes and partitions.
 fn chosen_policy(args: &WhenArgs, dir: &Path) -> Result<PolicySpec, CommandFailure> {
     let file = dir.join("slurm.conf");
     let parse = |text: &str| text.parse::<PolicySpec>().map_err(|error| CommandFailure::usage(error.to_string()));

@@ -5,7 +5,7 @@ use super::history::{ListedNodes, place_history};
 use super::places::NodePlaces;
 use super::reasons::{Condition, WaitReason};
 use super::reserved::ReservedPool;
-use super::site_nodes::{JobNames, SchedulerSource, SiteNodes, shape_of_queued};
+use super::site_nodes::{QueueNames, SchedulerSource, SiteNodes, shape_of_queued};
 use super::state::{self, ClusterState, QueueEntry, StateNode};
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
@@ -15,7 +15,7 @@ use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
 use drystone_site::{ImportObserver, ImportOptions, Site, import};
 use drystone_when::{
-    Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, SiteMachine, StartGates, adopt,
+    Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, RehearsalMachine, StartGates, adopt,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,7 +154,8 @@ impl WhenScene {
                 self.losses.push(CapacityLoss { on, from: Time(window.from), until: Time(window.until) });
             }
         }
-        // Where nothing is out and nodes do not count, it does not matter which processors a job has.
+        // Where nothing is out and nodes do not count, it does not matter which processors a job
+        // has.
         if !self.losses.is_empty() && self.site_nodes.is_none() {
             places.give(&running);
         }
@@ -230,7 +231,7 @@ impl WhenScene {
             let mut wants = Job::new(Time(job.submit), procs, Span(i64::from(job.limit).max(1)));
             wants.user = self.user(&job.user);
             if let Some(own) = &mut self.site_nodes {
-                own.describe(&mut wants, JobNames::of_past(&job), job.node_shape());
+                own.describe(&mut wants, QueueNames::of_past(&job), job.node_shape());
                 nodes.push(job.node_list.to_string());
             }
             let eligible = Time(job.eligible.unwrap_or(job.submit).max(job.submit));
@@ -267,8 +268,8 @@ impl WhenScene {
     }
 
     /// The machine with what jobs ask of its nodes.
-    fn site_machine(&self) -> SiteMachine {
-        SiteMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resources) }
+    fn site_machine(&self) -> RehearsalMachine {
+        RehearsalMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resources) }
     }
 
     fn take_queue(&mut self, state: &ClusterState, wanted: Option<&str>, places: &NodePlaces) {
@@ -291,7 +292,7 @@ impl WhenScene {
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
                 job.user = self.user(&queued.user);
                 if let Some(own) = &mut self.site_nodes {
-                    own.describe(&mut job, JobNames::of_queue(&queued), shape_of_queued(&queued));
+                    own.describe(&mut job, QueueNames::of_queue(&queued), shape_of_queued(&queued));
                     if queued.since.is_some() {
                         self.listed.push((self.observed.len(), queued.nodes.clone()));
                     }

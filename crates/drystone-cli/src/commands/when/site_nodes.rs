@@ -33,19 +33,19 @@ const KINDS: [&str; 3] = ["account", "qos", "partition"];
 
 /// Names that a job is submitted under.
 #[derive(Clone, Copy)]
-pub(super) struct JobNames<'a> {
+pub(super) struct QueueNames<'a> {
     pub(super) account: &'a str,
     pub(super) qos: &'a str,
     pub(super) partition: &'a str,
 }
 
-impl<'a> JobNames<'a> {
-    pub(super) fn of_queue(job: &'a QueueEntry) -> JobNames<'a> {
-        JobNames { account: &job.account, qos: &job.qos, partition: &job.partition }
+impl<'a> QueueNames<'a> {
+    pub(super) fn of_queue(job: &'a QueueEntry) -> QueueNames<'a> {
+        QueueNames { account: &job.account, qos: &job.qos, partition: &job.partition }
     }
 
-    pub(super) fn of_past(job: &'a SiteJob<'_>) -> JobNames<'a> {
-        JobNames { account: &job.account, qos: &job.qos, partition: &job.partition }
+    pub(super) fn of_past(job: &'a SiteJob<'_>) -> QueueNames<'a> {
+        QueueNames { account: &job.account, qos: &job.qos, partition: &job.partition }
     }
 }
 
@@ -117,7 +117,7 @@ impl SiteNodes {
     }
 
     /// Gives a job its account, QOS and partition by their numbers, and what it asks of its nodes.
-    pub(super) fn describe(&mut self, job: &mut Job, names: JobNames<'_>, shape: NodeShape) {
+    pub(super) fn describe(&mut self, job: &mut Job, names: QueueNames<'_>, shape: NodeShape) {
         let [accounts, qos, partitions] = &mut self.numbers;
         job.group = number(accounts, names.account);
         job.queue = number(qos, names.qos);

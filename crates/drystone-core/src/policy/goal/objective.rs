@@ -134,7 +134,8 @@ impl GoalObjective {
 
     /// Reads model and measures: `tradeoff(Tw:avgX)`, `lexical(Tw>avgX)`, with any number of
     /// measures from 1 to 8, those of a trade-off with weights, `tradeoff(3*Tw:avgX)`; or a goal in
-    /// words, for which measures are chosen: `minimise(slowdown,wait<50h)` is `lexical(Tw(50h)>avgX)`.
+    /// words, for which measures are chosen: `minimise(slowdown,wait<50h)` is
+    /// `lexical(Tw(50h)>avgX)`.
     ///
     /// # Errors
     /// The mistake and its correction.
@@ -444,8 +445,8 @@ mod tests {
         }
     }
 
-    /// avgW falls by 100 of 1,000, maxW rises by 15 of 100: worse by 0.05, and with a weight of 2 better
-    /// by 0.05.
+    /// avgW falls by 100 of 1,000, maxW rises by 15 of 100: worse by 0.05, and with a weight of 2
+    /// better by 0.05.
     #[test]
     fn weights_multiply_relative_changes() {
         assert!(!judge("tradeoff(maxW:avgW)", Version::A, Strict, &[100, 1000], &[]).prefers(&[115, 900]));

@@ -108,8 +108,8 @@ pub struct SuspensionSettings {
     pub limit: SuspensionLimit,
     /// Job whose priority it limits.
     pub limit_on: LimitOn,
-    /// The one category to which the limit applies: run time class × 4 + class of processors; `None`
-    /// for all.
+    /// The one category to which the limit applies: run time class × 4 + class of processors;
+    /// `None` for all.
     pub only: Option<usize>,
     /// Quantity that it limits.
     pub limit_of: LimitOf,

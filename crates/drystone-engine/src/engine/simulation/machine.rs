@@ -151,8 +151,8 @@ impl MachineState {
         checkpoints.overhead(session.job(id), kept, self.truth[id].run - kept)
     }
 
-    /// An attempt of a job is over before its time, after it had its processors for so long. Returns
-    /// what it is worth.
+    /// An attempt of a job is over before its time, after it had its processors for so long.
+    /// Returns what it is worth.
     fn attempt_worth(&self, session: &Session, id: JobId, ran: Span) -> AttemptWorth {
         let Some(checkpoints) = &self.checkpoints else { return AttemptWorth::default() };
         let kept = self.kept_of(id).work;

@@ -421,6 +421,10 @@ fn is_state(text: &[u8]) -> bool {
     state(text).0 != RecordState::Other || (word.len() > 3 && word.iter().all(|b| b.is_ascii_uppercase() || *b == b'_'))
 }
 
+/// Columns of use, beside the number of tasks.
+pub(super) const USAGE_COLUMNS: &[SacctColumn] =
+    &[SacctColumn::TotalCpu, SacctColumn::MaxRss, SacctColumn::UsageAverage, SacctColumn::UsageTotal];
+
 #[cfg(test)]
 mod tests {
     use super::*;

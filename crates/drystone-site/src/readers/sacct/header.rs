@@ -1,7 +1,8 @@
 //! The header line: which columns, parted by what.
 
-use super::columns::{SacctColumn, ValueChange, holds, is_canonical, is_column, is_free, is_of_sacct, layout, said};
-use super::usage::USAGE_COLUMNS;
+use super::columns::{
+    SacctColumn, USAGE_COLUMNS, ValueChange, holds, is_canonical, is_column, is_free, is_of_sacct, layout, said,
+};
 use crate::error::SiteError;
 use crate::readers::table::{preset, roles};
 use crate::text::is_missing;

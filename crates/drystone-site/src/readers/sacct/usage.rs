@@ -5,10 +5,6 @@ use super::split::ColumnValues;
 use crate::rows::RowUsage;
 use crate::text::{decimal, is_missing, kilobytes, milliseconds, whole};
 
-/// Columns of use, beside the number of tasks.
-pub(super) const USAGE_COLUMNS: &[SacctColumn] =
-    &[SacctColumn::TotalCpu, SacctColumn::MaxRss, SacctColumn::UsageAverage, SacctColumn::UsageTotal];
-
 /// Returns what a row says of use. Memory is that of all tasks: `TRESUsageInTot`, else
 /// `TRESUsageInAve` or `MaxRSS` times the tasks, as `seff` estimates it.
 pub(super) fn row_usage(values: &ColumnValues<'_>) -> RowUsage {

@@ -161,8 +161,8 @@ fn check(sample: &TableSample) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that a wait says one moment that nothing else says, is never negative, and ends before the
-/// job in most rows.
+/// Checks that a wait says one moment that nothing else says, is never negative, and ends before
+/// the job in most rows.
 fn check_wait(
     found: &Proposal,
     column: impl Fn(ColumnRole) -> Option<(ColumnChoice, Vec<Option<f64>>)>,

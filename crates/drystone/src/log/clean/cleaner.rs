@@ -41,7 +41,7 @@ pub struct Cleaner {
     modelled: Vec<usize>,
     /// Run times of users so far.
     usual: UsualRuns,
-    /// The clock by which months are told apart, where jobs have to end in the month of their submit.
+    /// Clock of the months, where jobs have to end in the month of their submission.
     clock: Option<TalbyClock>,
 }
 

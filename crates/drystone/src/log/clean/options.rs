@@ -36,8 +36,9 @@ pub struct CleaningOptions {
     pub overrun: Overrun,
     /// Only the first this many jobs, in order of arrival.
     pub take: Option<usize>,
-    /// True if only jobs count that ended in the month of their submit, as the log has it, with times
-    /// seen as Talby & Feitelson saw them ([`talby1999_months`](crate::log::transform::talby1999_months)).
+    /// True if only jobs count that ended in the month of their submit, as the log has it, with
+    /// times seen as Talby & Feitelson saw them
+    /// ([`talby1999_months`](crate::log::transform::talby1999_months)).
     pub same_month: bool,
     /// Submit times are divided by this.
     pub load: Option<LoadFactor>,

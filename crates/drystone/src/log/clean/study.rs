@@ -75,7 +75,8 @@ impl CleaningStudy {
         }
     }
 
-    /// Number of jobs of a log, in order of arrival, that it simulated in most tables; `None` for all.
+    /// Number of jobs of a log, in order of arrival, that it simulated in most tables; `None` for
+    /// all.
     #[must_use]
     pub fn jobs(self) -> Option<usize> {
         (self == CleaningStudy::Kettimuthu2005).then_some(5_000)

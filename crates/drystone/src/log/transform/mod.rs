@@ -5,14 +5,15 @@ mod factor;
 mod overrun;
 mod slice;
 mod talby;
+mod talby_clock;
 mod window;
 mod windows;
 
 pub use factor::LoadFactor;
 pub use overrun::{Overrunning, overrunning};
 pub use slice::{calendar, months, piece, submitted};
-pub(in crate::log) use talby::TalbyClock;
 pub use talby::talby1999_months;
+pub(in crate::log) use talby_clock::TalbyClock;
 pub use window::{pieces, window};
 pub use windows::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule, WindowRuleText};
 
