@@ -29,9 +29,9 @@ impl<'a> Eligibility<'a> {
                 *first = (*first).min(eligible);
             }
         }
-        let held = super::site_commands::SiteCommand::held_jobs(golden);
+        let held_jobs = super::site_commands::SiteCommand::held_jobs(golden);
         let begin = |(job, id): (&super::GoldenJob, u32)| {
-            if held.contains(&id) {
+            if held_jobs.contains(&id) {
                 // It may be looked at whenever it is not held.
                 return i64::MIN;
             }

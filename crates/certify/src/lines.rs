@@ -51,13 +51,13 @@ impl LineColumns {
             text.split(',').map(|own| own.trim().to_string()).filter(|own| !own.is_empty()).collect()
         };
         // Once a job has started in one of its partitions, Slurm shows that one first.
-        let shown = list(text("partition"));
-        let asked = ["partitions", "asked_partitions", "part"].iter().find_map(|name| text(name));
+        let partitions_now = list(text("partition"));
+        let submitted = ["partitions", "asked_partitions", "part"].iter().find_map(|name| text(name));
         let nodes_of = |names: [&str; 4]| -> Result<Vec<String>, String> {
             names.iter().find_map(|name| text(name)).map_or(Ok(Vec::new()), |list| expand_hostlist(&list))
         };
         let mut job = GoldenJob {
-            partitions: if asked.is_some() { list(asked) } else { shown.clone() },
+            partitions: if submitted.is_some() { list(submitted) } else { partitions_now.clone() },
             named: (
                 nodes_of(["nodelist", "req_nodes", "reqnodelist", "w"])?,
                 nodes_of(["exclude", "exc_nodes", "excnodelist", "x"])?,
@@ -68,7 +68,7 @@ impl LineColumns {
             n: number("n")? as u32,
             limit: number("limit_min")?,
             run: number("run_s")?,
-            partition: shown.into_iter().next().unwrap_or_default(),
+            partition: partitions_now.into_iter().next().unwrap_or_default(),
             user: text("user").unwrap_or_default(),
             account: text("account").filter(|a| a != "(null)").unwrap_or_default(),
             qos: text("qos").filter(|q| q != "(null)" && q != "N/A").unwrap_or_default(),

@@ -236,8 +236,8 @@ impl<'a> PassReplay<'a> {
     /// The job as it waits in each of its partitions.
     fn entries(&self, id: u32) -> Vec<Pending> {
         let machine = &self.cluster.machine;
-        let told = (self.priorities[id as usize], self.part_terms.get(&id).copied());
-        let mut entries = self.makes.entries(id, told, self.moved.get(&id), machine);
+        let ranks = (self.priorities[id as usize], self.part_terms.get(&id).copied());
+        let mut entries = self.makes.entries(id, ranks, self.moved.get(&id), machine);
         if let Some(&limit) = self.limits.get(&id) {
             for entry in &mut entries {
                 entry.limit = limit.min(machine.parts[usize::from(entry.part)].max_limit);
@@ -376,10 +376,10 @@ impl<'a> PassReplay<'a> {
         }
         let Some(first) = self.queue.iter().find(|job| is(job)).map(|job| job.id) else { return };
         let parts = &self.cluster.machine.parts;
-        let told = &self.golden.jobs[first as usize].partition;
+        let partition = &self.golden.jobs[first as usize].partition;
         // Of several partitions the one that the recording names, else the first with the nodes.
         let fits = |job: &&Pending| job.id == first && nodes.is_subset(&parts[usize::from(job.part)].nodes);
-        let named = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *told;
+        let named = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *partition;
         let entry = self.queue.iter().find(named).or(self.queue.iter().find(fits));
         let Some(job) = entry.or(self.queue.iter().find(|job| job.id == first)).cloned() else { return };
         self.queue.retain(|other| other.id != first);

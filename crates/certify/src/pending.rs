@@ -82,8 +82,8 @@ impl<'a> Makes<'a> {
         parts: Option<&Vec<u16>>,
         machine: &ModelMachine,
     ) -> Vec<Pending> {
-        let asked = self.partitions(&self.golden.jobs[id as usize].partitions);
-        let parts = parts.unwrap_or(&asked);
+        let submitted = self.partitions(&self.golden.jobs[id as usize].partitions);
+        let parts = parts.unwrap_or(&submitted);
         let several = parts.len() > 1;
         let base = term.unwrap_or(self.part_term(parts[0], machine));
         let entry = |&part: &u16| Pending {

@@ -66,11 +66,11 @@ impl SiteCommand {
             Happening::Action(text) => SiteCommand::read(text, golden),
             _ => None,
         });
-        let held = commands.filter_map(|command| match command {
+        let jobs_of_holds = commands.filter_map(|command| match command {
             SiteCommand::Hold(jobs) | SiteCommand::Release(jobs) => Some(jobs),
             _ => None,
         });
-        held.flatten().collect()
+        jobs_of_holds.flatten().collect()
     }
 }
 
@@ -142,18 +142,18 @@ impl Golden {
             _ => None,
         });
         let moved: BTreeSet<u32> = commands.flat_map(moved).collect();
-        let mut seen: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        let mut tried_parts: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for (_, happening) in &self.events {
             let (Happening::Behind(name, part) | Happening::Test(name, _, Some(part))) = happening else { continue };
             for id in self.meant(*name) {
-                let parts = seen.entry(id).or_default();
+                let parts = tried_parts.entry(id).or_default();
                 if !parts.contains(part) && self.conf.partitions.iter().any(|own| own.name == *part) {
                     parts.push(part.clone());
                 }
             }
         }
         for (job, id) in self.jobs.iter_mut().zip(0..) {
-            let parts = seen.remove(&id).unwrap_or_default();
+            let parts = tried_parts.remove(&id).unwrap_or_default();
             if job.partitions.len() > 1 {
                 continue;
             }
@@ -162,9 +162,9 @@ impl Golden {
                 let first = parts.into_iter().next().or_else(|| default.clone());
                 job.partitions = first.into_iter().collect();
             } else {
-                let others = parts.into_iter().filter(|part| *part != job.partition);
+                let further = parts.into_iter().filter(|part| *part != job.partition);
                 let own = std::iter::once(job.partition.clone());
-                job.partitions = own.chain(others).collect();
+                job.partitions = own.chain(further).collect();
             }
         }
     }
@@ -210,18 +210,18 @@ mod tests {
     #[test]
     fn commands_name_jobs_nodes_and_partitions() {
         let golden = golden();
-        let read = |text: &str| SiteCommand::read(text, &golden);
-        assert_eq!(read("scontrol hold 7,8 -> "), Some(SiteCommand::Hold(BTreeSet::from([0, 1, 2]))));
-        assert_eq!(read("scancel 8_2 -> "), Some(SiteCommand::Cancel(BTreeSet::from([2]))));
-        assert_eq!(read("scancel --signal=USR1 7 -> "), None, "it goes on");
+        let parse = |text: &str| SiteCommand::read(text, &golden);
+        assert_eq!(parse("scontrol hold 7,8 -> "), Some(SiteCommand::Hold(BTreeSet::from([0, 1, 2]))));
+        assert_eq!(parse("scancel 8_2 -> "), Some(SiteCommand::Cancel(BTreeSet::from([2]))));
+        assert_eq!(parse("scancel --signal=USR1 7 -> "), None, "it goes on");
         let nodes = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let drain = read("scontrol update nodename=n[2-3] state=DRAIN reason=x -> ");
+        let drain = parse("scontrol update nodename=n[2-3] state=DRAIN reason=x -> ");
         assert_eq!(drain, Some(SiteCommand::Nodes(nodes(&["n2", "n3"]), NodeService::Draining)));
-        assert_eq!(read("scontrol update nodename=n2 state=resume -> slurm_update error: Invalid node state"), None);
+        assert_eq!(parse("scontrol update nodename=n2 state=resume -> slurm_update error: Invalid node state"), None);
         let change = JobChange { limit: Some(240), ..JobChange::default() };
-        let read_change = read("scontrol update jobid=7 timelimit=4 -> ");
+        let read_change = parse("scontrol update jobid=7 timelimit=4 -> ");
         assert_eq!(read_change, Some(SiteCommand::Change(BTreeSet::from([0]), change)));
         let down = Some(SiteCommand::Partition("main".to_string(), false));
-        assert_eq!(read("scontrol update partitionname=main state=down -> "), down);
+        assert_eq!(parse("scontrol update partitionname=main state=down -> "), down);
     }
 }

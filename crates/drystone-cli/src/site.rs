@@ -344,9 +344,9 @@ pub(crate) fn remarks_of(path: &Path) {
 /// the cluster says of settings that the file leaves open.
 pub(crate) fn remarks_at_import(path: &Path, known: &str) {
     let Ok(conf) = SlurmConf::read(path) else { return };
-    let known = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |known| known.remarks);
+    let assumed = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |known| known.remarks);
     let holds = |own: &ConfRemark| {
-        own.topic != Topic::Assumed || known.iter().any(|other| other.topic == own.topic && other.text == own.text)
+        own.topic != Topic::Assumed || assumed.iter().any(|other| other.topic == own.topic && other.text == own.text)
     };
     tell_each(conf.remarks.iter().filter(|own| holds(own)));
 }

@@ -293,8 +293,8 @@ impl<C: Cluster> HandBack<'_, C> {
     fn list_held(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey]) {
         let going: BTreeSet<JobKey> = ours.iter().copied().collect();
         let is_driven = |fact: &JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
-        let held = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
-        let facts: BTreeMap<JobKey, &JobFact> = held.collect();
+        let jobs = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !going.contains(key));
+        let facts: BTreeMap<JobKey, &JobFact> = jobs.collect();
         let held = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
         self.given.held = held.collect();
         self.given.users = self.given.held.iter().filter(|held| held.by == JobHolder::User).count();
@@ -391,6 +391,6 @@ impl<C: Cluster> HandBack<'_, C> {
 
 /// Held jobs of a look, with their facts.
 fn held_jobs(snapshot: &ClusterSnapshot) -> impl Iterator<Item = (JobKey, &JobFact)> {
-    let held = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
-    held.flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)))
+    let jobs = snapshot.jobs.iter().filter(|fact| fact.state == JobState::Pending && fact.held);
+    jobs.flat_map(|fact| fact.keys().into_iter().map(move |key| (key, fact)))
 }

@@ -82,7 +82,7 @@ impl Site {
         let parts = conf.iter().flat_map(|conf| &conf.partitions);
         let weights: BTreeMap<&str, &BillingWeights> =
             parts.filter_map(|part| Some((part.name.as_str(), part.billing.as_ref()?))).collect();
-        let rule = conf.as_ref().map_or(BillingSum::All, |conf| BillingSum::of(&conf.priority));
+        let rule = conf.as_ref().map_or(BillingSum::All, |conf| BillingSum::read(&conf.priority));
         for (id, place) in jobs {
             let mut limited = match place.map(|place| place as usize).filter(|&place| place < self.len()) {
                 Some(place) => {
@@ -115,7 +115,7 @@ impl Site {
         let billing = weights.map_or(cpus, |weights| {
             let devices = [("gpu", "", gpus as f64)];
             let amounts = BilledAmounts { cpus, nodes: f64::from(nodes), memory: memory as f64, devices: &devices };
-            weights.of(&amounts, rule)
+            weights.bill(&amounts, rule)
         });
         LimitedJob {
             user: match (job.user.as_ref(), job.uid) {
@@ -130,14 +130,14 @@ impl Site {
             memory,
             gpus,
             billing: billing.max(0.0) as u64,
-            named: named(&job.asks),
+            named: parse_named_amounts(&job.asks),
             seconds: u64::from(job.limit),
         }
     }
 }
 
-/// Amounts of devices with a type, other devices and licences that a job asked for in all.
-fn named(asks: &str) -> Vec<(String, u64)> {
+/// Parses the amounts of devices with a type, other devices and licences that a job asked for in all.
+fn parse_named_amounts(asks: &str) -> Vec<(String, u64)> {
     let part = |part: &str| {
         let (name, amount) = part.split_once('=')?;
         let has_name = name.starts_with("gres/") || name.starts_with("license/");

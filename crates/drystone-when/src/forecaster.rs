@@ -622,9 +622,9 @@ impl Forecaster {
                     ahead: &ahead,
                 };
                 let mut room = (self.spare.take(), std::mem::take(&mut self.tables));
-                let found = question.answer(self.threads as u32, &mut room);
+                let answer = question.answer(self.threads as u32, &mut room);
                 (self.spare, self.tables) = room;
-                let (found, work) = found?;
+                let (found, work) = answer?;
                 self.spent = self.spent.saturating_add(work);
                 found
             }

@@ -219,8 +219,8 @@ impl GeneralQuestion<'_, '_> {
             let (own, mut work) = self.part(these.clone(), threads, room)?;
             let mut parts = vec![own.into_iter()];
             for helper in helpers {
-                let found = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let (found, more) = found?;
+                let futures = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let (found, more) = futures?;
                 work += more;
                 parts.push(found.into_iter());
             }

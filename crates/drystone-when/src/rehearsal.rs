@@ -277,8 +277,8 @@ impl Forecaster {
                     if !asked.contains(&at) {
                         continue;
                     }
-                    let left = rehearsal_work.saturating_sub(self.spent() - before);
-                    let share = if rehearsal_work == u64::MAX { left } else { left / to_come.max(1) };
+                    let work = rehearsal_work.saturating_sub(self.spent() - before);
+                    let share = if rehearsal_work == u64::MAX { work } else { work / to_come.max(1) };
                     to_come = to_come.saturating_sub(1);
                     let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
                     progress();
@@ -331,8 +331,8 @@ impl Forecaster {
             Some(id) => {
                 let samples = self.settings().rehearsed;
                 let budget = (work, samples.min(FEWEST_REHEARSED));
-                let wanted = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
-                let times = self.simulate(session, &[id], &wanted)?;
+                let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
+                let times = self.simulate(session, &[id], &futures)?;
                 let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
                 let (answer, statistics) = self.answer_beside(session, id, sample)?;
                 Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))

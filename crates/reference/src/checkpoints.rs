@@ -39,18 +39,18 @@ impl NaiveCheckpoints {
         let mut reading = if kept > 0 { self.restart } else { 0 };
         let mut writing = 0;
         let mut attempt = NaiveAttempt { elapsed: 0, kept, spent: 0, done: false };
-        let read = reading;
+        let read_time = reading;
         loop {
             // A checkpoint that costs nothing is there at once.
             if writing == 0 && since == self.interval && done < work {
                 since = 0;
                 writing = self.cost;
                 if writing == 0 {
-                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read));
+                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read_time));
                 }
             }
             if reading == 0 && writing == 0 && done == work {
-                return NaiveAttempt { elapsed, spent: attempt.spent.max(read), done: true, ..attempt };
+                return NaiveAttempt { elapsed, spent: attempt.spent.max(read_time), done: true, ..attempt };
             }
             if elapsed == most {
                 return NaiveAttempt { elapsed, ..attempt };
@@ -61,7 +61,7 @@ impl NaiveCheckpoints {
             } else if writing > 0 {
                 writing -= 1;
                 if writing == 0 {
-                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read) + self.cost);
+                    (attempt.kept, attempt.spent) = (done, attempt.spent.max(read_time) + self.cost);
                 }
             } else {
                 done += 1;

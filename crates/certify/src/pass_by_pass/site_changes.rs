@@ -10,7 +10,7 @@ impl PassReplay<'_> {
     /// The recorder has changed jobs, nodes, partitions or reservations.
     pub(super) fn act(&mut self, text: &str, at: i64) {
         match SiteCommand::read(text, self.golden) {
-            Some(SiteCommand::Hold(jobs)) => jobs.into_iter().for_each(|id| self.hold(id)),
+            Some(SiteCommand::Hold(jobs)) => jobs.into_iter().for_each(|id| self.hold_job(id)),
             Some(SiteCommand::Release(jobs)) => jobs.into_iter().for_each(|id| self.let_wait(id)),
             Some(SiteCommand::Cancel(jobs)) => jobs.into_iter().for_each(|id| self.cancel(id, at)),
             Some(SiteCommand::Change(jobs, change)) => {
@@ -27,7 +27,7 @@ impl PassReplay<'_> {
         }
     }
 
-    fn hold(&mut self, id: u32) {
+    fn hold_job(&mut self, id: u32) {
         if self.queue.iter().any(|job| job.id == id) {
             self.queue.retain(|job| job.id != id);
             self.outside.push((id, None));
@@ -100,8 +100,8 @@ impl PassReplay<'_> {
         self.count_out();
         if service == NodeService::Down {
             let on_them = |job: &&RunningModelJob| nodes.iter().any(|&node| job.alloc.nodes.contains(node));
-            let gone: Vec<u32> = self.cluster.running().filter(on_them).map(|job| job.id).collect();
-            gone.into_iter().for_each(|id| self.complete(id, at, true));
+            let lost_jobs: Vec<u32> = self.cluster.running().filter(on_them).map(|job| job.id).collect();
+            lost_jobs.into_iter().for_each(|id| self.complete(id, at, true));
         }
     }
 

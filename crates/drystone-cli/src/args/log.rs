@@ -1,6 +1,6 @@
 //! Options of every command that reads a log: rules by which records become jobs.
 
-use super::values::{take, value, words};
+use super::values::{parse_take, value, words};
 use crate::exit::CommandFailure;
 use clap::Args;
 use drystone::log::clean::{
@@ -70,7 +70,7 @@ pub(crate) struct LogArgs {
     /// Only the first N jobs of the log, in order of arrival, before any other cut; or all
     /// [default: all; with --as kettimuthu2005 5000, with --as talby1999 and months those that
     /// ended in the month of their submit].
-    #[arg(long, value_name = "N|all", help_heading = "Cleaning", value_parser = take)]
+    #[arg(long, value_name = "N|all", help_heading = "Cleaning", value_parser = parse_take)]
     pub(crate) take: Option<usize>,
 
     /// Divide submit times by this factor: 1.1 is 10 % more load.

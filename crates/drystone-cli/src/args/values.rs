@@ -43,8 +43,8 @@ pub(crate) fn windows(text: &str) -> Result<WindowRule, String> {
     text.parse().map_err(|error: WindowError| error.to_string())
 }
 
-/// A number of jobs, or all of them.
-pub(crate) fn take(text: &str) -> Result<usize, String> {
+/// Parses a number of jobs, or `all`.
+pub(crate) fn parse_take(text: &str) -> Result<usize, String> {
     match text.trim() {
         "all" => Ok(usize::MAX),
         number => number.parse().map_err(|_| "expected a number of jobs, or all".to_string()),

@@ -55,9 +55,9 @@ pub(crate) struct JobStory {
 /// Simulates and tells.
 pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStory, CommandFailure> {
     let workload = &input.workload;
-    let given = input::policy_or_own(args.policy.as_ref(), args.source.path())?;
-    site::tell_remarks([&given]);
-    let spec = input.policy(&input::in_study(&given, args.log.study)?)?;
+    let policy = input::policy_or_own(args.policy.as_ref(), args.source.path())?;
+    site::tell_remarks([&policy]);
+    let spec = input.policy(&input::in_study(&policy, args.log.study)?)?;
     input::fits([&spec], workload)?;
     let words = input.site.as_ref().map(|site| SiteWords::of(site, workload));
     let named = words.as_ref().and_then(|words| words.find(&args.job));

@@ -89,8 +89,8 @@ impl PolicyFiles {
                 ));
             }
             let drawn = failure.failures.map(|failures| (failures.mtbf, failures.node));
-            let known = drawn.or_else(|| measure_failures(&self.outages, workload));
-            let checkpoints = checkpoints.on_nodes(known.map(|known| known.0), known.map(|known| known.1));
+            let nodes = drawn.or_else(|| measure_failures(&self.outages, workload));
+            let checkpoints = checkpoints.on_nodes(nodes.map(|known| known.0), nodes.map(|known| known.1));
             checkpoints.check().map_err(|problem| CommandFailure::usage(format_args!("--checkpoints: {problem}")))?;
             self.platform.checkpoints = Some(checkpoints);
             experiment.checkpoints = Some(checkpoints.to_string());

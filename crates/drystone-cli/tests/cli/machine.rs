@@ -290,11 +290,11 @@ fn a_job_goes_on_from_its_last_checkpoint() {
     let args = ["--policy", "easy", "--outages", "outages.csv", "--checkpoints", "30s,cost=5s,restart=7s"];
     assert_eq!(schedule(&folder, &args), ["1,0,80,132"]);
     assert_eq!(schedule(&folder, &args[..4]), ["1,0,80,180"]);
-    let told = report(&folder, &args[2..]);
-    let d = &told["report"]["disruptions"];
-    let figures = [&d["work_lost"], &d["checkpoint_work"], &told["report"]["machine"]["work"]].map(Value::as_f64);
+    let document = report(&folder, &args[2..]);
+    let d = &document["report"]["disruptions"];
+    let figures = [&d["work_lost"], &d["checkpoint_work"], &document["report"]["machine"]["work"]].map(Value::as_f64);
     assert_eq!(figures, [Some(4.0), Some(4.0 * (10.0 + 12.0)), Some(400.0)]);
-    assert_eq!(told["experiment"]["checkpoints"], "30s,cost=5s,restart=7s");
+    assert_eq!(document["experiment"]["checkpoints"], "30s,cost=5s,restart=7s");
     let csv = folder
         .run(
             &["run", "--workload", "log.swf", "--quiet", "--format", "csv"]

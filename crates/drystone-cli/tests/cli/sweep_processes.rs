@@ -33,8 +33,8 @@ fn nothing_of_others_is_removed() {
     }
     // What another study of the same store left.
     folder.write("other.toml", SMALL.replace("[1, 2, 3]", "[1, 2]"));
-    let left = "study.db.chunks/chunk-1-of-7.db";
-    folder.run(&["sweep", "chunk", "1/7", "other.toml", "--store", left]).ok();
+    let remains = "study.db.chunks/chunk-1-of-7.db";
+    folder.run(&["sweep", "chunk", "1/7", "other.toml", "--store", remains]).ok();
     folder.run(&["sweep", "study.toml", "--processes", "2"]).ok();
     assert_eq!(export(&folder, "study.db"), export(&folder, "whole.db"));
     let mut names: Vec<_> = std::fs::read_dir(folder.path("study.db.chunks"))
@@ -76,10 +76,10 @@ fn kill_while_results_are_unread(folder: &Folder, name: &str) -> (String, u64, C
         holds_while_at_work(&mut child, || simulated_by_processes(folder, &store) > 0);
         // It reads nothing more now, and its processes go on.
         send(&child, "STOP");
-        let read = simulated(&folder.path(&store));
-        let unread = || simulated_by_processes(folder, &store).saturating_sub(read);
+        let taken_over = simulated(&folder.path(&store));
+        let unread = || simulated_by_processes(folder, &store).saturating_sub(taken_over);
         // On a busy machine it may have been done before it was stopped.
-        while read < 464 && unread() == 0 {
+        while taken_over < 464 && unread() == 0 {
             sleep(Duration::from_millis(5));
         }
         let unread = unread();
@@ -137,10 +137,10 @@ fn a_process_that_begins_too_late_leaves_nothing() {
     // What an earlier process has made, and the lock of one that was killed.
     std::fs::create_dir(folder.path("study.db.chunks")).expect("made");
     folder.run(&["sweep", "chunk", "1/2", "study.toml", "--store", "study.db.chunks/chunk-1-of-2.db"]).ok();
-    let made = export(&folder, "study.db.chunks/chunk-1-of-2.db");
+    let contents = export(&folder, "study.db.chunks/chunk-1-of-2.db");
     folder.write("study.db.chunks/chunk-2-of-3.db.lock", "");
     begin_late();
-    assert_eq!(export(&folder, "study.db.chunks/chunk-1-of-2.db"), made);
+    assert_eq!(export(&folder, "study.db.chunks/chunk-1-of-2.db"), contents);
     folder.run(&["sweep", "study.toml"]).ok();
     assert!(!folder.path("study.db.chunks").exists(), "{:?}", folder.names_in("study.db.chunks"));
 }

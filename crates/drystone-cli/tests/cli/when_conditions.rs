@@ -46,13 +46,13 @@ fn jobs_that_do_not_compete_are_named_with_their_reasons() {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let json = folder.run(&["when", "--state", "now", "--format", "json", "--quiet"]).json();
-    let left: Vec<(&str, &str)> = json["left_out"]
+    let left_out: Vec<(&str, &str)> = json["left_out"]
         .as_array()
         .expect("a list")
         .iter()
         .map(|one| (one["job"].as_str().expect("a name"), one["reason"].as_str().expect("a word")))
         .collect();
-    assert_eq!((left.len(), left[0], left[7]), (8, ("14_1", "JobHeldUser"), ("22", "course")));
+    assert_eq!((left_out.len(), left_out[0], left_out[7]), (8, ("14_1", "JobHeldUser"), ("22", "course")));
     let limited = json["jobs"].as_array().expect("a list").iter().find(|job| job["job"] == "13").expect("answered");
     assert_eq!(limited["also_waits_for"]["reason"].as_str(), Some("AssocGrpCpuLimit"));
     assert_eq!(limited["also_waits_for"]["simulated"].as_bool(), Some(true));

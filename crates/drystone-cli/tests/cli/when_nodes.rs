@@ -80,18 +80,18 @@ fn memory_partitions_and_gpus_count() {
         row(["7", "PENDING", "(Priority)", "1", "10:00", "N/A", "bob", "gpu", "", "normal", "1000M", "gres/gpu:2"]),
     ];
     state(&folder, &queue, [1, 4, 2]);
-    let found = answers(&folder, &[]);
+    let document = answers(&folder, &[]);
     // Slurm's scheduler looks every few seconds, and plans by minutes.
     for (job, expected) in [("4", 3_600), ("5", 0), ("6", 0), ("7", 7_200)] {
-        let plan = plan(&found, job);
+        let plan = plan(&document, job);
         assert!((expected..=expected + 90).contains(&plan), "{job}: {plan} instead of {expected}");
     }
-    assert!(found["4"]["policy"].as_str().is_some_and(|policy| policy.contains("now/slurm.conf")), "{found:?}");
+    assert!(document["4"]["policy"].as_str().is_some_and(|policy| policy.contains("now/slurm.conf")), "{document:?}");
     let easy = answers(&folder, &["--policy", "easy"]);
     assert_eq!(["4", "5", "6", "7"].map(|job| plan(&easy, job)), [0; 4]);
     // One partition: the same answers for its jobs alone.
     let gpu = answers(&folder, &["--partition", "gpu"]);
-    assert_eq!((gpu.len(), &gpu["7"]["start"]), (2, &found["7"]["start"]));
+    assert_eq!((gpu.len(), &gpu["7"]["start"]), (2, &document["7"]["start"]));
 }
 
 /// By hand: ann has four of the four processors that her QOS allows until an hour from now. Her
@@ -126,11 +126,11 @@ fn limits_of_the_tables_are_kept() {
         folder.write("now/assoc.txt", assoc);
     };
     tables(4);
-    let found = answers(&folder, &[]);
-    let [ann, bob] = ["2", "3"].map(|job| plan(&found, job));
+    let document = answers(&folder, &[]);
+    let [ann, bob] = ["2", "3"].map(|job| plan(&document, job));
     // A pass that is asked for comes within three seconds.
     assert!((3_600..=3_690).contains(&ann) && (0..=5).contains(&bob), "{ann} {bob}");
-    assert_eq!(found["2"]["also_waits_for"]["reason"], "QOSMaxCpuPerUserLimit");
+    assert_eq!(document["2"]["also_waits_for"]["reason"], "QOSMaxCpuPerUserLimit");
     let text = folder.run(&["when", "--state", "now", "--rehearse", "0"]).ok();
     assert!(text.contains("waits for a limit of its account or QOS (QOSMaxCpuPerUserLimit)"), "{text}");
     tables(8);
@@ -155,9 +155,9 @@ fn nodes_that_drain_and_the_order_of_the_queue_count() {
     let nodes =
         folder.read("now/nodes.txt").replace("c1 CPUAlloc=0 CPUTot=4 State=IDLE", "c1 CPUTot=4 State=IDLE+DRAIN");
     folder.write("now/nodes.txt", nodes);
-    let found = answers(&folder, &[]);
+    let document = answers(&folder, &[]);
     for (job, expected) in [("3", 3_600), ("2", 7_200)] {
-        let plan = plan(&found, job);
+        let plan = plan(&document, job);
         assert!((expected..=expected + 180).contains(&plan), "{job}: {plan} instead of {expected}");
     }
 }

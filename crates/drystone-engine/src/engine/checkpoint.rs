@@ -286,13 +286,13 @@ mod tests {
 
     #[test]
     fn texts_are_read_and_mistakes_named() {
-        let read: Checkpoints = "young , cost=2m,node=4".parse().expect("valid");
-        assert_eq!(read.to_string(), "young,cost=120s,restart=120s,node=4");
-        assert_eq!(read.to_string().parse(), Ok(read));
-        assert!(read.check().expect_err("no mtbf").to_string().contains("add mtbf=30d"));
+        let young: Checkpoints = "young , cost=2m,node=4".parse().expect("valid");
+        assert_eq!(young.to_string(), "young,cost=120s,restart=120s,node=4");
+        assert_eq!(young.to_string().parse(), Ok(young));
+        assert!(young.check().expect_err("no mtbf").to_string().contains("add mtbf=30d"));
         // The time that is filled in is that of nodes of two processors.
-        assert_eq!(read.on_nodes(Some(Span(9)), Some(2)).node, Some(2));
-        assert_eq!(Checkpoints { mtbf: Some(Span(7)), ..read }.on_nodes(Some(Span(9)), Some(2)).node, Some(4));
+        assert_eq!(young.on_nodes(Some(Span(9)), Some(2)).node, Some(2));
+        assert_eq!(Checkpoints { mtbf: Some(Span(7)), ..young }.on_nodes(Some(Span(9)), Some(2)).node, Some(4));
         for text in ["", "daly,mtbf=0", "soon", "young,cost", "young,cost=-1", "young,price=3", "0s", "daly,node=0"] {
             assert!(
                 text.parse::<Checkpoints>().expect_err(text).to_string().contains("expected an interval"),

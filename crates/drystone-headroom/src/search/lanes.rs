@@ -94,10 +94,10 @@ pub(super) fn search_beside(
     let round = SHORTEST_ROUND.max(limit.div_f64(ROUNDS));
     let (mut trials, mut kept, mut stopped) = (0, 0.0, false);
     loop {
-        let done = since.elapsed().as_secs_f64() / limit.as_secs_f64().max(1e-9);
-        let is_over = done >= 1.0;
-        if is_over || (done * KEEPS).floor() > kept {
-            kept = (done * KEEPS).floor();
+        let share = since.elapsed().as_secs_f64() / limit.as_secs_f64().max(1e-9);
+        let is_over = share >= 1.0;
+        if is_over || (share * KEEPS).floor() > kept {
+            kept = (share * KEEPS).floor();
             if all[0].cost < best.0 {
                 best = (all[0].cost, all[0].starts.clone());
             }
@@ -105,7 +105,7 @@ pub(super) fn search_beside(
         if is_over {
             break;
         }
-        if !told(Searching { done, best: best.0, cost: all[0].cost }) {
+        if !told(Searching { done: share, best: best.0, cost: all[0].cost }) {
             stopped = true;
             if all[0].cost < best.0 {
                 best = (all[0].cost, all[0].starts.clone());

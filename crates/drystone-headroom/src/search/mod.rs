@@ -99,15 +99,15 @@ pub fn search(
     if let TimeLimit::Time(limit) = how.limit {
         let lanes = lanes::count_lanes(how.threads, at_work.waiting.list.len());
         if lanes > 1 {
-            let left = limit.saturating_sub(since.elapsed());
-            let found = lanes::search_beside((instance, begin), how, (lanes, left), told);
-            let (schedule, cost) = settled(instance, begin, found.starts)?;
+            let rest = limit.saturating_sub(since.elapsed());
+            let searched = lanes::search_beside((instance, begin), how, (lanes, rest), told);
+            let (schedule, cost) = settled(instance, begin, searched.starts)?;
             return Ok(BestFound {
                 schedule,
                 cost,
-                trials: found.trials,
+                trials: searched.trials,
                 took: since.elapsed(),
-                stopped: found.stopped,
+                stopped: searched.stopped,
             });
         }
     }
@@ -141,8 +141,8 @@ pub fn search(
         }
         trials += stride;
     }
-    let found = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
-    let (schedule, cost) = settled(instance, begin, found)?;
+    let starts = best.1.filter(|_| best.0 < at_work.cost).unwrap_or(at_work.starts);
+    let (schedule, cost) = settled(instance, begin, starts)?;
     Ok(BestFound { schedule, cost, trials, took: since.elapsed(), stopped })
 }
 

@@ -86,11 +86,11 @@ fn parts_that_are_searched_at_once_fit_together() {
     for threads in [2, 3, 7] {
         let limit = TimeLimit::Time(std::time::Duration::from_millis(900));
         let how = HeadroomSearch { limit, threads, ..HeadroomSearch::default() };
-        let found = search(&instance, &begin, &how, &|_| true).expect("feasible");
-        assert_eq!(found.schedule.check(&instance), Ok(()));
-        assert!(found.cost <= instance.cost(&begin));
+        let best = search(&instance, &begin, &how, &|_| true).expect("feasible");
+        assert_eq!(best.schedule.check(&instance), Ok(()));
+        assert!(best.cost <= instance.cost(&begin));
         for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
-            assert_eq!(found.schedule.starts[at], begin.starts[at], "{task:?}");
+            assert_eq!(best.schedule.starts[at], begin.starts[at], "{task:?}");
         }
         let stopped = search(&instance, &begin, &how, &|_| false).expect("feasible");
         assert!(stopped.stopped && stopped.cost == instance.cost(&begin));

@@ -156,8 +156,8 @@ const BY_RELEASE: [&str; 3] = ["SelectType", "SelectTypeParameters", "PriorityTy
 pub(super) fn lines_by_release(conf: &str, config: &str) -> String {
     let value = |wanted: &str| {
         let mut pairs = config.lines().filter_map(|line| line.split_once('='));
-        let found = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(wanted));
-        found.map(|(_, value)| value.trim()).filter(|value| !["", "(null)", "NONE", "N/A"].contains(value))
+        let pair = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(wanted));
+        pair.map(|(_, value)| value.trim()).filter(|value| !["", "(null)", "NONE", "N/A"].contains(value))
     };
     let has = |wanted: &str| {
         let key = |line: &str| {

@@ -410,8 +410,8 @@ fn policies() -> Vec<&'static str> {
 /// more of them, `1000..2000` others, and `DRYSTONE_POLICY` one policy alone, on all of them.
 #[test]
 fn every_policy_keeps_the_rules_of_a_random_site() {
-    let asked = std::env::var("DRYSTONE_POLICY_SITES").unwrap_or_else(|_| "24".to_string());
-    let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
+    let sites_asked = std::env::var("DRYSTONE_POLICY_SITES").unwrap_or_else(|_| "24".to_string());
+    let (first, end) = sites_asked.split_once("..").unwrap_or(("0", &sites_asked));
     let number = |text: &str| text.parse::<u64>().expect("DRYSTONE_POLICY_SITES is a number or FROM..UNTIL");
     let alone = std::env::var("DRYSTONE_POLICY").ok();
     let policies = policies();
@@ -433,7 +433,7 @@ fn every_policy_keeps_the_rules_of_a_random_site() {
             failures.extend(wrong.err().map(|wrong| format!("site {seed}, {policy}: {wrong}")));
         }
     }
-    let shown = failures.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-    assert!(failures.is_empty(), "{} failures\n{shown}", failures.len());
+    let list = failures.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} failures\n{list}", failures.len());
     assert!(started > 0, "no job started");
 }

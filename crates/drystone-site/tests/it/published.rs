@@ -64,7 +64,7 @@ fn cobalt_has_places_in_place_of_names() {
         let k = n + 1;
         let place = if n == 0 { "0".to_string() } else { format!("{}-{}", 10 * n, 11 * n) };
         let list = format!("Resource_List.ncpus={} Resource_List.nodect={k} Resource_List.walltime=6:00:00", 64 * k);
-        let known = format!(
+        let contents = format!(
             "account=proj ctime={s}.12 etime={s}.12 exec_host=\"{place}\" group=users jobname=N/A qtime={s}.12 queue=default session=0 \
              start={}.5 user=ann",
             start(n),
@@ -72,8 +72,8 @@ fn cobalt_has_places_in_place_of_names() {
         );
         let id = 400_001 + n;
         format!(
-            "{};Q;{id};queue=default\n{};S;{id};{list} {known}\n{};E;{id};Exit_status=0 {list} end={}.5 resources_used.location=\"{place}\" \
-             resources_used.nodect={k} {known}\n",
+            "{};Q;{id};queue=default\n{};S;{id};{list} {contents}\n{};E;{id};Exit_status=0 {list} end={}.5 resources_used.location=\"{place}\" \
+             resources_used.nodect={k} {contents}\n",
             stamp(submit(n)),
             stamp(start(n)),
             stamp(end(n)),

@@ -143,7 +143,8 @@ impl RandomSite {
                 let _ = write!(tres, ",gres/gpu:{kind}={all}");
             }
         }
-        let asked = memory.map_or("0".to_string(), |(mb, per_cpu)| format!("{mb}M{}", if per_cpu { 'c' } else { 'n' }));
+        let request =
+            memory.map_or("0".to_string(), |(mb, per_cpu)| format!("{mb}M{}", if per_cpu { 'c' } else { 'n' }));
         let (times, word, held, nodes) = match state {
             0 => (format!("Unknown|{start}|0"), "CANCELLED by 0", 0, String::new()),
             1 => ("Unknown|Unknown|0".to_string(), "PENDING", 0, String::new()),
@@ -153,7 +154,7 @@ impl RandomSite {
         let alloc = if held > 0 { tres.as_str() } else { "" };
         let _ = writeln!(
             self.jobs,
-            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{held}|{count}|{count}|{asked}|{tres}|{alloc}||{nodes}|{constraint}",
+            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{held}|{count}|{count}|{request}|{tres}|{alloc}||{nodes}|{constraint}",
             id % 3
         );
         self.drawn.insert(id, Drawn { cpus: each, nodes: count, memory, devices, alone: *alone });
@@ -285,7 +286,7 @@ impl SiteRules {
         let of_both = NaiveLimit { accounts: Some(&["a", "b"]), ..none.clone() };
         let above = draw(0.5, 40, of_both).map_or(String::new(), |most| format!("cpu={most}"));
         let minutes = NaiveLimit { accounts: Some(&["a", "b"]), amount: LimitedAmount::CpuSeconds, ..none.clone() };
-        let left = draw(0.5, 4_000, minutes).map_or(String::new(), |most| format!("cpu={most}"));
+        let minutes_limit = draw(0.5, 4_000, minutes).map_or(String::new(), |most| format!("cpu={most}"));
         let of_child = NaiveLimit { accounts: Some(&["b"]), amount: LimitedAmount::Jobs, ..none };
         let child = draw(0.5, 5, of_child).map_or(String::new(), |most| most.to_string());
         let in_minutes = limits.iter_mut().filter(|limit| limit.amount == LimitedAmount::CpuSeconds);
@@ -293,7 +294,7 @@ impl SiteRules {
         self.limits = limits;
         self.accounts = format!(
             "Name|Priority|GrpTRES|MaxTRESPU|MaxJobsPU\nnormal|0||{normal}|\nsmall|0|{small}||\ndoor|0|||{door}\n\
-             Account|User|ParentName|Share|GrpTRES|GrpJobs|GrpTRESRunMins\nroot|||1|||\na||root|1|{above}||{left}\n\
+             Account|User|ParentName|Share|GrpTRES|GrpJobs|GrpTRESRunMins\nroot|||1|||\na||root|1|{above}||{minutes_limit}\n\
              b||a|1||{child}|\n"
         );
         for user in 0..3 {

@@ -247,7 +247,7 @@ fn what_is_kept_of_an_anonymous_site_is_listed() {
 
 /// Words that begin with `secret` in the files of a site, and the remarks of its anonymising.
 fn secrets(mut site: Site, hide: Hide) -> (std::collections::BTreeSet<String>, String) {
-    let told = site.anonymise(&AnonymousKey::given("k"), hide).expect("anonymous");
+    let remarks = site.anonymise(&AnonymousKey::given("k"), hide).expect("anonymous");
     let (folder, _) = crate::common::through_folder(&site);
     let mut words = std::collections::BTreeSet::new();
     for file in std::fs::read_dir(folder.path("site")).expect("a folder") {
@@ -256,7 +256,7 @@ fn secrets(mut site: Site, hide: Hide) -> (std::collections::BTreeSet<String>, S
         let words_of = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with("secret"));
         words.extend(words_of.filter(|word| *word != "secret").map(String::from));
     }
-    (words, told.join("\n"))
+    (words, remarks.join("\n"))
 }
 
 #[test]

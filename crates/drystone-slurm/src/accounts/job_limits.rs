@@ -313,7 +313,7 @@ impl<'a> JobLimitMaker<'a> {
                 self.claim(job, (&scope, what), what.of_minutes(&limits.grp_run_mins), binds, &mut claims);
             }
             for (name, most) in &limits.grp_named {
-                let what = self.named(name);
+                let what = self.number_resource(name);
                 let binds = !claims.sets(ClaimKind::Group, what);
                 self.claim(job, (&scope, what), Some(*most), binds, &mut claims);
             }
@@ -356,7 +356,7 @@ impl<'a> JobLimitMaker<'a> {
             let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submitted)];
             let counts = counts.into_iter().map(|(what, most)| (what, most.map(u64::from)));
             let mut all: Vec<(LimitAmount, Option<u64>)> = tres.chain(counts).collect();
-            all.extend(named.iter().map(|(name, most)| (self.named(name), Some(*most))));
+            all.extend(named.iter().map(|(name, most)| (self.number_resource(name), Some(*most))));
             if kind == ClaimKind::Group {
                 let minutes = &of.limits.grp_run_mins;
                 all.extend(LimitAmount::RUN.into_iter().map(|(what, _)| (what, what.of_minutes(minutes))));
@@ -405,8 +405,8 @@ impl<'a> JobLimitMaker<'a> {
         claims.list.push(LimitClaim { limit, amount, binds: binds && amount <= most });
     }
 
-    /// The resource of a name.
-    fn named(&mut self, name: &str) -> LimitAmount {
+    /// Returns the resource of a name, which it numbers where it is new.
+    fn number_resource(&mut self, name: &str) -> LimitAmount {
         let place = self.names.iter().position(|own| own == name).unwrap_or_else(|| {
             self.names.push(name.to_string());
             self.names.len() - 1

@@ -24,7 +24,7 @@ pub enum BillingSum {
 
 impl BillingSum {
     /// Reads the flags of priorities.
-    pub fn of(priority: &PriorityType) -> BillingSum {
+    pub fn read(priority: &PriorityType) -> BillingSum {
         match (priority.has("MAX_TRES_GRES"), priority.has("MAX_TRES")) {
             (true, _) => BillingSum::LargestAndDevices,
             (false, true) => BillingSum::Largest,
@@ -79,7 +79,7 @@ impl BillingWeights {
     }
 
     /// Returns what a job is billed.
-    pub fn of(&self, amounts: &BilledAmounts<'_>, rule: BillingSum) -> f64 {
+    pub fn bill(&self, amounts: &BilledAmounts<'_>, rule: BillingSum) -> f64 {
         let (mut sum, mut most, mut devices, mut beside) = (0.0, 0.0_f64, 0.0, 0.0_f64);
         for (name, weight) in &self.list {
             let amount = match name.as_str() {
@@ -128,11 +128,14 @@ mod tests {
         let weights = BillingWeights::read("CPU=1.0,Mem=.25G,GRES/gpu=2.0").expect("weights");
         let devices = [("gpu", "a", 1.0), ("gpu", "b", 3.0), ("nvme", "", 9.0)];
         let amounts = BilledAmounts { cpus: 8.0, nodes: 1.0, memory: 65_536.0, devices: &devices };
-        assert_eq!((weights.of(&amounts, BillingSum::All), weights.of(&amounts, BillingSum::Largest)), (32.0, 16.0));
+        assert_eq!(
+            (weights.bill(&amounts, BillingSum::All), weights.bill(&amounts, BillingSum::Largest)),
+            (32.0, 16.0)
+        );
         // Memory is the most expensive beside the devices: 16 + 4 × 2.
-        assert_eq!(weights.of(&amounts, BillingSum::LargestAndDevices), 24.0);
+        assert_eq!(weights.bill(&amounts, BillingSum::LargestAndDevices), 24.0);
         let typed = BillingWeights::read("gres/gpu:b=5,node=2,license/x=1").expect("weights");
-        assert_eq!(typed.of(&amounts, BillingSum::All), 17.0);
+        assert_eq!(typed.bill(&amounts, BillingSum::All), 17.0);
         assert_eq!(typed.left_out().collect::<Vec<_>>(), ["license/x"]);
     }
 

@@ -43,7 +43,7 @@ impl ModelMachine {
             cpus: conf.nodes.iter().map(|node| node.cpus).collect(),
             threads: least,
             mixed_threads: if threads.iter().all(|&own| own == least) { Vec::new() } else { threads },
-            bills: BillingSum::of(&conf.priority),
+            bills: BillingSum::read(&conf.priority),
             linear,
             lines,
             parts: conf.partitions.iter().map(part).collect(),

@@ -253,8 +253,8 @@ impl<'a> NodeFit<'a> {
         let most = offers.iter().map(|offer| offer.size).max().unwrap_or(0);
         let mut left = offers.to_vec();
         loop {
-            let others = left.iter().filter(|offer| !self.is_named(offer));
-            let least = others.map(|offer| offer.size).min().filter(|&least| least < most)?;
+            let unnamed = left.iter().filter(|offer| !self.is_named(offer));
+            let least = unnamed.map(|offer| offer.size).min().filter(|&least| least < most)?;
             if left.len() <= self.job.min_nodes as usize {
                 return None;
             }
@@ -297,8 +297,8 @@ impl<'a> NodeFit<'a> {
             }
         }
         if self.machine.parts[usize::from(self.job.part)].least_loaded {
-            let others: Vec<Offer> = offers.iter().filter(|offer| !self.is_named(offer)).copied().collect();
-            self.take_least_loaded(&others, &mut need, &mut taken);
+            let unnamed: Vec<Offer> = offers.iter().filter(|offer| !self.is_named(offer)).copied().collect();
+            self.take_least_loaded(&unnamed, &mut need, &mut taken);
             return need.is_enough().then_some(taken);
         }
         let mut sets = self.sets(offers);
@@ -307,8 +307,8 @@ impl<'a> NodeFit<'a> {
             let OfferSet { first, last, named, .. } = sets.remove(best);
             match named {
                 Some(named) => {
-                    let others = (named..=last).chain((first..named).rev()).map(|at| &offers[at]);
-                    self.take_each(others.filter(|offer| !self.is_named(offer)), &mut need, &mut taken);
+                    let neighbours = (named..=last).chain((first..named).rev()).map(|at| &offers[at]);
+                    self.take_each(neighbours.filter(|offer| !self.is_named(offer)), &mut need, &mut taken);
                 }
                 None => self.take_from(&offers[first..=last], &mut need, &mut taken),
             }

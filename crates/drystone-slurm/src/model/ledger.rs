@@ -472,7 +472,7 @@ fn billed_for(job: &Pending, nodes: u64, machine: &ModelMachine, weights: &Billi
     }
     let amounts =
         BilledAmounts { cpus: f64::from(job.cpus), nodes: nodes as f64, memory: memory as f64, devices: &devices };
-    weights.of(&amounts, machine.bills)
+    weights.bill(&amounts, machine.bills)
 }
 
 impl ModelMachine {
@@ -489,7 +489,7 @@ impl ModelMachine {
         };
         let devices: Vec<(&str, &str, f64)> = more.map_or(&[][..], |more| &more.gres).iter().map(of).collect();
         let nodes = alloc.nodes.count() as f64;
-        weights.of(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills)
+        weights.bill(&BilledAmounts { cpus, nodes, memory, devices: &devices }, self.bills)
     }
 
     /// Returns the amount of a resource, such as `mem` or `gres/gpu`, that a job asks for.

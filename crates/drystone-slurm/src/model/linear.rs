@@ -22,15 +22,15 @@ impl IdleNodes {
         machine: &ModelMachine,
         weights: WeightUse,
     ) -> Option<Alloc> {
-        let known = machine.resources.demand(job.demand);
+        let demand = machine.resources.demand(job.demand);
         let mut usable = self.usable(true).clone();
         usable.intersect(allowed);
-        if let Some(known) = known {
+        if let Some(known) = demand {
             usable.intersect(&known.suitable);
             let lacking: Vec<usize> = usable.iter().filter(|&node| lacks(machine, known, node)).collect();
             lacking.into_iter().for_each(|node| usable.remove(node));
         }
-        let nodes = match known.map(|known| known.one_of.as_slice()) {
+        let nodes = match demand.map(|known| known.one_of.as_slice()) {
             None | Some([]) => choose(job, &usable, machine, weights)?,
             Some(sets) => sets.iter().find_map(|set| {
                 let mut usable = usable.clone();
@@ -38,8 +38,8 @@ impl IdleNodes {
                 choose(job, &usable, machine, weights)
             })?,
         };
-        let taken = nodes.into_iter().map(|node| (node, i64::from(machine.cpus[node]), 0)).collect();
-        Some(NodeFit::new(self, machine, job, &JobDemand::default()).alloc(taken))
+        let shares = nodes.into_iter().map(|node| (node, i64::from(machine.cpus[node]), 0)).collect();
+        Some(NodeFit::new(self, machine, job, &JobDemand::default()).alloc(shares))
     }
 }
 
@@ -65,7 +65,7 @@ fn lacks(machine: &ModelMachine, known: &KnownDemand, node: usize) -> bool {
 /// those of low weight first, until they suffice.
 fn choose(job: &Pending, usable: &NodeSet, machine: &ModelMachine, weights: WeightUse) -> Option<Vec<usize>> {
     if weights == WeightUse::Plan {
-        return WholeChoice::new(job, usable, machine).made();
+        return WholeChoice::new(job, usable, machine).choose_nodes();
     }
     let of = |node: usize| {
         let weight = machine.resources.weights.get(node).copied().unwrap_or(1);
@@ -74,15 +74,15 @@ fn choose(job: &Pending, usable: &NodeSet, machine: &ModelMachine, weights: Weig
     let mut steps: Vec<(u32, u32)> = usable.iter().map(of).collect();
     steps.sort_unstable();
     steps.dedup();
-    let wanted = asked_nodes(job, machine).1 as usize;
+    let most = asked_nodes(job, machine).1 as usize;
     let mut light = NodeSet::empty(machine.nodes());
     for (at, &step) in steps.iter().enumerate() {
         usable.iter().filter(|&node| of(node) == step).for_each(|node| light.insert(node));
         let is_last = at + 1 == steps.len();
-        if light.count() < wanted && !is_last {
+        if light.count() < most && !is_last {
             continue;
         }
-        if let Some(nodes) = WholeChoice::new(job, &light, machine).made() {
+        if let Some(nodes) = WholeChoice::new(job, &light, machine).choose_nodes() {
             return Some(nodes);
         }
     }
@@ -145,12 +145,12 @@ impl<'a> WholeChoice<'a> {
         }
     }
 
-    fn made(mut self) -> Option<Vec<usize>> {
+    fn choose_nodes(mut self) -> Option<Vec<usize>> {
         let is_free = |&node: &u32| self.usable.contains(node as usize);
         if (self.usable.count() as i64) < self.least || !self.named.iter().all(is_free) {
             return None;
         }
-        self.named.iter().for_each(|&node| self.take(node as usize));
+        self.named.iter().for_each(|&node| self.take_node(node as usize));
         let sizes = || self.usable.iter().map(|node| self.machine.cpus[node]);
         let smallest = i64::from(sizes().min()?);
         if sizes().any(|cpus| i64::from(cpus) != smallest) && self.cpus > smallest * self.nodes {
@@ -167,7 +167,7 @@ impl<'a> WholeChoice<'a> {
         self.cpus <= 0 && self.nodes <= 0
     }
 
-    fn take(&mut self, node: usize) {
+    fn take_node(&mut self, node: usize) {
         self.taken.push(node);
         self.cpus -= i64::from(self.machine.cpus[node]);
         self.nodes -= 1;
@@ -176,11 +176,11 @@ impl<'a> WholeChoice<'a> {
 
     /// Takes the largest nodes, of equal ones the last.
     fn take_largest(&mut self) {
-        let mut left: Vec<usize> = self.usable.iter().filter(|node| !self.taken.contains(node)).collect();
-        left.sort_by_key(|&node| (self.machine.cpus[node], node));
+        let mut remaining: Vec<usize> = self.usable.iter().filter(|node| !self.taken.contains(node)).collect();
+        remaining.sort_by_key(|&node| (self.machine.cpus[node], node));
         while self.most > 0 && !self.is_met() {
-            let Some(node) = left.pop() else { return };
-            self.take(node);
+            let Some(node) = remaining.pop() else { return };
+            self.take_node(node);
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> WholeChoice<'a> {
                     break;
                 }
                 if !self.taken.contains(&node) {
-                    self.take(node);
+                    self.take_node(node);
                 }
             }
             if self.is_met() {
@@ -211,12 +211,12 @@ impl<'a> WholeChoice<'a> {
         self.usable.runs(&mut ends);
         let run = |&(first, last): &(usize, usize)| {
             let is_named = |node: &usize| self.named.contains(&(*node as u32));
-            let others = || (first..=last).filter(|node| !is_named(node));
+            let unnamed = || (first..=last).filter(|node| !is_named(node));
             NodeRun {
                 first,
                 last,
-                nodes: others().count() as i64,
-                cpus: others().map(|node| i64::from(self.machine.cpus[node])).sum(),
+                nodes: unnamed().count() as i64,
+                cpus: unnamed().map(|node| i64::from(self.machine.cpus[node])).sum(),
                 named: (first..=last).find(is_named),
             }
         };
@@ -250,7 +250,7 @@ mod tests {
         ModelMachine { cpus: cpus.to_vec(), linear: true, ..ModelMachine::uniform(cpus.len(), 1) }
     }
 
-    fn place(machine: &ModelMachine, free: &[usize], job: &Pending, weights: WeightUse) -> Option<Vec<usize>> {
+    fn place_job(machine: &ModelMachine, free: &[usize], job: &Pending, weights: WeightUse) -> Option<Vec<usize>> {
         let allowed = NodeSet::of(machine.nodes(), free.iter().copied());
         let alloc = IdleNodes::new(machine).place_whole(job, &allowed, machine, weights)?;
         Some(alloc.nodes.iter().collect())
@@ -264,39 +264,39 @@ mod tests {
     fn processors_beyond_the_smallest_nodes_take_the_largest_from_the_end() {
         let machine = machine(&[8, 8, 4, 4]);
         // 12 processors need more than one smallest node has: 8 + 8, not 8 + 4.
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(12, (1, u32::MAX)), WeightUse::Plan), Some(vec![0, 1]));
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(8, (1, u32::MAX)), WeightUse::Plan), Some(vec![1]));
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(12, (1, u32::MAX)), WeightUse::Plan), Some(vec![0, 1]));
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(8, (1, u32::MAX)), WeightUse::Plan), Some(vec![1]));
         // Four processors are on any node: the first of the run.
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(4, (1, u32::MAX)), WeightUse::Plan), Some(vec![0]));
-        assert_eq!(place(&machine, &[2, 3], &job(9, (1, u32::MAX)), WeightUse::Plan), None);
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(4, (1, u32::MAX)), WeightUse::Plan), Some(vec![0]));
+        assert_eq!(place_job(&machine, &[2, 3], &job(9, (1, u32::MAX)), WeightUse::Plan), None);
     }
 
     #[test]
     fn the_tightest_run_is_taken_and_a_range_takes_what_it_can() {
         let machine = machine(&[4; 8]);
         let free = [0, 1, 2, 4, 5, 7];
-        assert_eq!(place(&machine, &free, &job(1, (2, 2)), WeightUse::Plan), Some(vec![4, 5]));
-        assert_eq!(place(&machine, &free, &job(1, (1, 1)), WeightUse::Plan), Some(vec![7]));
-        assert_eq!(place(&machine, &free, &job(1, (2, 7)), WeightUse::Plan), Some(vec![0, 1, 2, 4, 5, 7]));
-        assert_eq!(place(&machine, &free, &job(1, (7, 7)), WeightUse::Plan), None);
+        assert_eq!(place_job(&machine, &free, &job(1, (2, 2)), WeightUse::Plan), Some(vec![4, 5]));
+        assert_eq!(place_job(&machine, &free, &job(1, (1, 1)), WeightUse::Plan), Some(vec![7]));
+        assert_eq!(place_job(&machine, &free, &job(1, (2, 7)), WeightUse::Plan), Some(vec![0, 1, 2, 4, 5, 7]));
+        assert_eq!(place_job(&machine, &free, &job(1, (7, 7)), WeightUse::Plan), None);
     }
 
     #[test]
     fn a_start_adds_the_nodes_of_one_line_after_the_other() {
         let machine = ModelMachine { lines: vec![0, 1, 1, 1], ..machine(&[8; 4]) };
         // One node of the first line is too few: those of the second are a run of two.
-        assert_eq!(place(&machine, &[0, 2, 3], &job(1, (2, 2)), WeightUse::Start), Some(vec![2, 3]));
-        assert_eq!(place(&machine, &[0, 2, 3], &job(1, (1, 1)), WeightUse::Start), Some(vec![0]));
+        assert_eq!(place_job(&machine, &[0, 2, 3], &job(1, (2, 2)), WeightUse::Start), Some(vec![2, 3]));
+        assert_eq!(place_job(&machine, &[0, 2, 3], &job(1, (1, 1)), WeightUse::Start), Some(vec![0]));
         let each = ModelMachine { lines: vec![0, 1, 2, 3], ..machine };
-        assert_eq!(place(&each, &[0, 2, 3], &job(1, (2, 2)), WeightUse::Start), Some(vec![0, 2]));
+        assert_eq!(place_job(&each, &[0, 2, 3], &job(1, (2, 2)), WeightUse::Start), Some(vec![0, 2]));
     }
 
     #[test]
     fn a_start_looks_at_weights_and_a_plan_does_not() {
         let mut machine = machine(&[4; 4]);
         machine.resources.weights = vec![2, 2, 1, 1];
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(1, (1, 1)), WeightUse::Start), Some(vec![2]));
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(1, (1, 1)), WeightUse::Plan), Some(vec![0]));
-        assert_eq!(place(&machine, &[0, 1, 2, 3], &job(1, (3, 3)), WeightUse::Start), Some(vec![0, 1, 2]));
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(1, (1, 1)), WeightUse::Start), Some(vec![2]));
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(1, (1, 1)), WeightUse::Plan), Some(vec![0]));
+        assert_eq!(place_job(&machine, &[0, 1, 2, 3], &job(1, (3, 3)), WeightUse::Start), Some(vec![0, 1, 2]));
     }
 }

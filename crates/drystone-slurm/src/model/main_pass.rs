@@ -175,8 +175,8 @@ impl MainPass {
 
     /// Returns whether a limit that Slurm knows keeps the job from a try.
     fn is_held_by_limit(&self, cluster: &ModelCluster, job: &Pending) -> bool {
-        let held = |ledger: &UseLedger| ledger.before(job, &cluster.machine).is_some();
-        cluster.is_limited(job.id) && cluster.ledger.as_ref().is_some_and(held)
+        let is_held = |ledger: &UseLedger| ledger.before(job, &cluster.machine).is_some();
+        cluster.is_limited(job.id) && cluster.ledger.as_ref().is_some_and(is_held)
     }
 
     /// Tries to start the job on the usable nodes.

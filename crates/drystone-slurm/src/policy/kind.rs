@@ -237,9 +237,9 @@ fn read_accounts(args: &Args<'_>) -> Result<Accounts, SpecError> {
 
 fn read_names(args: &Args<'_>) -> Result<LogNames, SpecError> {
     let Some(path) = beside(args, "names", "names.csv") else { return Ok(LogNames::default()) };
-    let told = |problem: String| args.error(format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| told(format!("cannot be read: {error}")))?;
-    LogNames::parse(&text).map_err(told)
+    let fail = |problem: String| args.error(format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    LogNames::parse(&text).map_err(fail)
 }
 
 /// Returns the users of jobs, and the weights of their priorities.

@@ -413,8 +413,8 @@ fn checkpoints_are_a_parameter_of_a_study() {
     let beside = |points: &str| format!("{failures}; {points}");
     assert_eq!(changes, ["none", young, hour, failures, &beside(young), &beside(hour)]);
     for at in [1, 4] {
-        let known = plan_of.cases[at].given.platform.checkpoints.expect("some").to_string();
-        assert_eq!(known, "young,cost=300s,restart=300s,mtbf=1728000s,node=8");
+        let checkpoints = plan_of.cases[at].given.platform.checkpoints.expect("some").to_string();
+        assert_eq!(checkpoints, "young,cost=300s,restart=300s,mtbf=1728000s,node=8");
     }
     for (checkpoints, part) in [
         ("\"soon\"", "expected an interval"),

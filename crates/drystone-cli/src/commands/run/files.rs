@@ -144,11 +144,11 @@ fn charges_csv(jobs: &[JobRow], seen: &FileObservers<'_>) -> Result<Vec<u8>, Com
     let mut accounts: BTreeMap<i32, UserAccount> = BTreeMap::new();
     for job in jobs {
         let hours = f64::from(job.procs) * job.ran.as_f64() / 3_600.0;
-        let given = priorities.importance(job.id, workload.job(job.id)).user;
+        let importance = priorities.importance(job.id, workload.job(job.id)).user;
         let account = accounts.entry(job.user).or_default();
         account.jobs += 1;
         account.hours += hours;
-        account.charged += hours * (1.0 + given);
+        account.charged += hours * (1.0 + importance);
         account.wait += job.wait().as_f64();
     }
     let mut rows = FlatRows::default();

@@ -33,8 +33,8 @@ pub(crate) fn run(args: &RunArgs) -> CommandOutcome {
     let files = RunFiles::open(args)?;
     let mut input = WorkloadInput::simulated(common, files.need_records(), false)?;
     if input.site.is_some() {
-        let asked = input::in_study(&asked_policy(args)?, common.log.study)?;
-        input.site.iter_mut().for_each(|site| site.localise([&asked]));
+        let policy = input::in_study(&asked_policy(args)?, common.log.study)?;
+        input.site.iter_mut().for_each(|site| site.localise([&policy]));
     }
     let wanted = WantedData {
         rows: files.need_rows(),

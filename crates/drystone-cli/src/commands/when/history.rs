@@ -27,7 +27,7 @@ impl FreeProcessors<'_> {
 
     /// Takes processors of these nodes, in equal parts as far as possible; `None` where they have
     /// too few.
-    fn take(&mut self, nodes: &[String], procs: u32) -> Option<ProcSet> {
+    fn take_on_nodes(&mut self, nodes: &[String], procs: u32) -> Option<ProcSet> {
         let mut ranges: Vec<(u32, Range<u32>)> =
             self.ranges(nodes).into_iter().map(|range| (self.free(&range).len(), range)).collect();
         // Nodes with the least left first, so that what they lack is taken from the others.
@@ -77,7 +77,7 @@ pub(super) fn place_history(observed: &mut [Observed], listed: &ListedNodes, pla
         let (job, nodes) = &listed[at];
         let one = &mut observed[*job];
         if starts {
-            one.on = processors.take(nodes, one.job.procs);
+            one.on = processors.take_on_nodes(nodes, one.job.procs);
         } else if let Some(set) = &one.on {
             processors.give_back(nodes, set);
         }

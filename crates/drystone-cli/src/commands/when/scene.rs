@@ -194,14 +194,14 @@ impl WhenScene {
             ));
         }
         // Nodes that are out hold no more than the running jobs do.
-        let mut held = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
+        let mut occupied = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
         let (mut procs, mut places) = (0u32, NodePlaces::default());
         let is_here = |node: &&StateNode| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name));
         for node in state.nodes.iter().filter(is_here) {
             let busy = node.busy.min(node.procs);
             let open = state.takes_jobs(node);
-            let usable = if open { node.procs } else { busy.min(held) };
-            held -= if open { 0 } else { usable };
+            let usable = if open { node.procs } else { busy.min(occupied) };
+            occupied -= if open { 0 } else { usable };
             if usable > 0 {
                 let range = procs..procs + usable;
                 if open {
@@ -496,11 +496,11 @@ impl WhenScene {
 
 /// Checks that the partition that was asked about is there.
 fn check_partition(state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<(), CommandFailure> {
-    let known: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
-    match args.partition.as_deref().filter(|name| !known.contains(name)) {
+    let partitions: BTreeSet<&str> = state.nodes.iter().flat_map(|node| &node.partitions).map(String::as_str).collect();
+    match args.partition.as_deref().filter(|name| !partitions.contains(name)) {
         None => Ok(()),
         Some(name) => {
-            let all: Vec<&str> = known.into_iter().collect();
+            let all: Vec<&str> = partitions.into_iter().collect();
             Err(CommandFailure::usage(format_args!(
                 "--partition: no node in {} is in `{name}`; expected one of {}",
                 dir.join("nodes.txt").display(),

@@ -157,11 +157,11 @@ impl GoalObjective {
         for part in parts_of(list, between) {
             let (weight, measure) = part.split_once('*').map_or((None, part), |(weight, rest)| (Some(weight), rest));
             measures.push(measure.parse().map_err(fail)?);
-            let read = |weight: &str| {
+            let parse_weight = |weight: &str| {
                 let number = weight.trim().parse().ok().filter(|number| (1..=1_000_000).contains(number));
                 number.ok_or_else(|| fail(format!("`{weight}` is no weight: a whole number from 1 to 1000000")))
             };
-            weights.push(weight.map_or(Ok(1), read)?);
+            weights.push(weight.map_or(Ok(1), parse_weight)?);
         }
         if weights.iter().all(|&weight| weight == 1) {
             weights.clear();

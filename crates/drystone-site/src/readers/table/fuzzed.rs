@@ -175,9 +175,9 @@ fn check_wait(
     prop_assert!(waits.iter().flatten().all(|wait| *wait >= 0.0), "{line}");
     if let (Some((_, submits)), Some((_, ends))) = (column(ColumnRole::Submit), column(ColumnRole::End)) {
         let rows = waits.iter().zip(submits.iter().zip(&ends));
-        let known: Vec<bool> =
+        let fits_of_rows: Vec<bool> =
             rows.filter_map(|(wait, (submit, end))| Some((*wait)? * unit + (*submit)? <= (*end)? + 1.0)).collect();
-        prop_assert!(known.iter().filter(|fits| **fits).count() * 10 >= known.len() * 9, "{line}");
+        prop_assert!(fits_of_rows.iter().filter(|fits| **fits).count() * 10 >= fits_of_rows.len() * 9, "{line}");
     }
     Ok(())
 }

@@ -206,10 +206,10 @@ impl ProposalMaker<'_> {
         let fits = |other: ColumnRole| {
             let Some(values) = self.moments_of(other) else { return true };
             // 0 stands for a moment that is not known.
-            let known = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
+            let dated = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
                 moments.iter().map(|moment| moment.filter(|moment| *moment != 0.0)).collect()
             };
-            let (own, values) = (known(own), known(values));
+            let (own, values) = (dated(own), dated(values));
             let (early, late) = if rank(role) < rank(other) { (&own, &values) } else { (&values, &own) };
             share_of(early, late, |a, b| a <= b + 1.0).is_none_or(|share| share >= 0.9)
         };
@@ -266,7 +266,7 @@ impl ProposalMaker<'_> {
 
     /// The unit that a column's name says, or the line of units behind the names.
     fn unit_said(&self, at: usize) -> Option<LengthUnit> {
-        let below = || LengthUnit::of(self.sample.units.get(at)?.to_lowercase().trim_matches(['[', ']', '(', ')']));
+        let below = || LengthUnit::parse(self.sample.units.get(at)?.to_lowercase().trim_matches(['[', ']', '(', ')']));
         self.sample.names.get(at).and_then(|name| unit(name)).or_else(below)
     }
 
@@ -348,8 +348,9 @@ impl ProposalMaker<'_> {
         };
         // Without a unit in its name, seconds.
         let unit_of = |at: usize| {
-            let said = self.unit_said(at).unwrap_or(LengthUnit::Seconds);
-            Some(if self.profiles[at].is_span() { LengthUnit::Seconds } else { said }).filter(|&unit| fit(at, unit))
+            let unit_by_name = self.unit_said(at).unwrap_or(LengthUnit::Seconds);
+            Some(if self.profiles[at].is_span() { LengthUnit::Seconds } else { unit_by_name })
+                .filter(|&unit| fit(at, unit))
         };
         let mut named = self.named(Wait);
         named.retain(|&(at, _)| is_length(at) && unit_of(at).is_some());
@@ -397,10 +398,10 @@ impl ProposalMaker<'_> {
             self.give(at, ColumnRole::Limit, None, (!own).then(|| "Timelimit".to_string()));
             return;
         }
-        let said = self.unit_said(at);
+        let own_word = self.unit_said(at);
         let own = self.sample.names.get(at).filter(|name| own_role(name) == Some(ColumnRole::Limit));
         let possible: Vec<LengthUnit> = self.units(at).into_iter().filter(|&unit| covers(at, unit)).collect();
-        let unit = match (said, own.map(|name| own_unit(name)), possible.as_slice()) {
+        let unit = match (own_word, own.map(|name| own_unit(name)), possible.as_slice()) {
             (Some(unit), ..) => unit,
             (None, Some(unit), [first, ..]) if possible.contains(&unit) && *first != LengthUnit::Seconds => unit,
             // It never happens that all jobs run only a twentieth of their limit: seconds, if that

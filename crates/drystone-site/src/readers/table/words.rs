@@ -186,7 +186,7 @@ impl LengthUnit {
     }
 
     /// Parses a word or a letter for a unit.
-    pub(super) fn of(word: &str) -> Option<LengthUnit> {
+    pub(super) fn parse(word: &str) -> Option<LengthUnit> {
         Some(match word {
             "s" | "sec" | "secs" | "second" | "seconds" => LengthUnit::Seconds,
             "m" | "min" | "mins" | "minute" | "minutes" => LengthUnit::Minutes,
@@ -296,7 +296,7 @@ pub(crate) fn tokens(name: &str) -> Vec<String> {
 pub(crate) fn unit(name: &str) -> Option<LengthUnit> {
     let words = tokens(name);
     // A single letter is a unit at the end only.
-    let of = |(at, word): (usize, &String)| LengthUnit::of(word).filter(|_| word.len() > 2 || at + 1 == words.len());
+    let of = |(at, word): (usize, &String)| LengthUnit::parse(word).filter(|_| word.len() > 2 || at + 1 == words.len());
     words.iter().enumerate().skip(1).filter_map(of).next_back()
 }
 

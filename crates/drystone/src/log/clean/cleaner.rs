@@ -120,17 +120,17 @@ impl Cleaner {
     /// Makes a job of a record, unless a rule drops it.
     fn job(&mut self, record: &SwfRecord) -> Result<(), LogError> {
         self.turn += 1;
-        let mut seen = *record;
+        let mut copy = *record;
         if let Some(clock) = &self.clock {
-            match clock.see(record)? {
-                Some((_, by_clock)) => seen = by_clock,
+            match clock.read_record(record)? {
+                Some((_, by_clock)) => copy = by_clock,
                 None => {
                     self.drop(CleaningRule::OtherMonth, record, RecordField::Run);
                     return Ok(());
                 }
             }
         }
-        let record = &seen;
+        let record = &copy;
         let Some(run) = self.run(record) else {
             return Ok(());
         };

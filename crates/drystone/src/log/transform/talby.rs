@@ -27,7 +27,7 @@ pub fn talby1999_months(
     let clock = TalbyClock::new(header, name)?;
     let mut months: BTreeMap<i64, Cleaner> = BTreeMap::new();
     for record in records {
-        let Some((month, seen)) = clock.see(record)? else { continue };
+        let Some((month, seen)) = clock.read_record(record)? else { continue };
         let cleaner = match months.entry(month) {
             Entry::Occupied(cleaner) => cleaner.into_mut(),
             Entry::Vacant(place) => {

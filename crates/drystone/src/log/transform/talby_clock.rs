@@ -48,7 +48,7 @@ impl TalbyClock {
 
     /// Returns the month of a record and the record as it was seen; `None` of a job that ended in
     /// another month than that of its submit.
-    pub(in crate::log) fn see(&self, record: &SwfRecord) -> Result<Option<(i64, SwfRecord)>, LogError> {
+    pub(in crate::log) fn read_record(&self, record: &SwfRecord) -> Result<Option<(i64, SwfRecord)>, LogError> {
         let submit = record.submit.round();
         let wait = record.wait.round().max(0);
         let (start, end) = (submit + wait, submit + wait + record.run.round().max(0));
@@ -58,7 +58,7 @@ impl TalbyClock {
         }
         let start_seen = start + self.ahead(start)? - self.at_start;
         let end_seen = end + self.ahead(end)? - self.at_start;
-        let seen = SwfRecord { submit: (start_seen - wait).into(), run: (end_seen - start_seen).into(), ..*record };
-        Ok(Some((month, seen)))
+        let copy = SwfRecord { submit: (start_seen - wait).into(), run: (end_seen - start_seen).into(), ..*record };
+        Ok(Some((month, copy)))
     }
 }
