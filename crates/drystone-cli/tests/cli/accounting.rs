@@ -208,6 +208,26 @@ fn the_line_that_an_import_prints_is_taken_as_it_is_printed() {
     assert!(folder.run(&twice).fails(2).contains("`Start` is named twice"));
 }
 
+/// Times without a zone are a part of the line, and a question; times in seconds are not.
+#[test]
+fn the_printed_line_has_the_zone_that_times_lack() {
+    let xdmod = "7|7|c|p|q|a|g|5|u|6|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T13:00:00|01:00:00|0:0|COMPLETED|1|4|4|\
+                 4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b\n";
+    let named = "job,owner,queued_at,begin,finish,n_cores\n7,ann,2026-01-31 12:00:00,2026-01-31 12:01:00,2026-01-31 13:00:00,4\n\
+                 8,bob,2026-01-31 12:05:00,2026-01-31 12:06:00,2026-01-31 13:10:00,8\n";
+    let seconds = "job,owner,queued_at,begin,finish,n_cores\n7,ann,1769860800,1769860860,1769864400,4\n8,bob,1769861100,1769861160,1769865000,8\n";
+    for (text, lacks_zone) in [(xdmod, true), (named, true), (seconds, false)] {
+        let folder = Folder::with("jobs.txt", text);
+        let error = folder.run(&["import", "jobs.txt", "--out", "site"]).fails(2);
+        assert_eq!(error.contains("are its times in UTC"), lacks_zone, "{error}");
+        let line = error.split("add to the command: ").nth(1).and_then(|rest| rest.lines().next()).expect("a line");
+        assert_eq!(line.ends_with(" --timezone UTC"), lacks_zone, "{error}");
+        let words = line.split(' ').map(|word| word.trim_matches('\''));
+        let command: Vec<&str> = ["import", "jobs.txt", "--out", "site"].into_iter().chain(words).collect();
+        folder.run(&command).ok();
+    }
+}
+
 #[test]
 fn a_part_of_a_site_is_not_taken_for_the_whole() {
     let row = |id: u32, partition: &str, node: &str| {

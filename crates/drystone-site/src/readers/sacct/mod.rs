@@ -13,7 +13,7 @@ mod usage;
 
 pub(crate) use columns::{SacctColumn, ValueChange, is_column, said};
 pub(crate) use header::{FirstLine, RowHeader};
-pub(crate) use trial::{TrialFigures, try_columns};
+pub(crate) use trial::{TrialFigures, lacks_zone, try_columns};
 
 use self::columns::COLUMNS;
 use self::decode::{Caches, decode};

@@ -51,15 +51,29 @@ pub(crate) fn try_columns(
     columns: &str,
     settings: &ReadSettings,
 ) -> Result<TrialFigures, SiteError> {
+    let mut settings = settings.clone();
+    settings.zone.get_or_insert_with(crate::clock::Zone::utc);
+    let intake = read_sample(sample, columns, settings)?;
+    // Its place has no file.
+    let trouble = intake.troubled().err().map(|error| error.to_string());
+    let trouble = trouble.and_then(|text| text.split_once(": ").map(|(_, text)| text.to_string()));
+    Ok(TrialFigures { trouble, ..figures(&intake, sample.rows.len()) })
+}
+
+/// Returns whether the times that `columns` name have no zone, and none is given.
+pub(crate) fn lacks_zone(sample: &TableSample, columns: &str, settings: &ReadSettings) -> bool {
+    let intake = read_sample(sample, columns, settings.clone());
+    intake.is_ok_and(|intake| matches!(intake.troubled(), Err(SiteError::NoZone { .. })))
+}
+
+fn read_sample(sample: &TableSample, columns: &str, mut settings: ReadSettings) -> Result<RowIntake, SiteError> {
     let lines = || sample.rows.iter().map(|row| row.join(PART));
     let first = if sample.names.is_empty() { lines().next().unwrap_or_default() } else { sample.names.join(PART) };
     let (header, _) = RowHeader::told(columns, first.as_bytes(), Some(PART))?;
-    let mut settings = settings.clone();
     settings.cluster = None;
     if settings.form.0.is_none() {
         settings.form = sample.form.clone();
     }
-    settings.zone.get_or_insert_with(crate::clock::Zone::utc);
     let mut intake = RowIntake::new(settings);
     let file = intake.table.files.add("");
     // As an import reads it: without ends, all that has a run time ran.
@@ -72,10 +86,7 @@ pub(crate) fn try_columns(
         reader.row(&InputLine { bytes: line.as_bytes(), number, whole: true }, place, &mut intake)?;
     }
     intake.finish();
-    // Its place has no file.
-    let trouble = intake.troubled().err().map(|error| error.to_string());
-    let trouble = trouble.and_then(|text| text.split_once(": ").map(|(_, text)| text.to_string()));
-    Ok(TrialFigures { trouble, ..figures(&intake, sample.rows.len()) })
+    Ok(intake)
 }
 
 fn figures(intake: &RowIntake, rows: usize) -> TrialFigures {

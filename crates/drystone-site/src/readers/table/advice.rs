@@ -8,7 +8,7 @@ use super::propose::{Proposal, own_role, propose};
 use super::sample::TableSample;
 use super::words::{ColumnRole, LengthUnit};
 use crate::error::SiteError;
-use crate::readers::sacct::{RowHeader, TrialFigures, said, try_columns};
+use crate::readers::sacct::{RowHeader, TrialFigures, lacks_zone, said, try_columns};
 use crate::rows::ReadSettings;
 
 /// Questions that are printed.
@@ -144,13 +144,24 @@ fn of_preset(
     let tried = try_columns(sample, name, settings);
     let is_usable = tried.as_ref().is_ok_and(|figures| figures.rows == 0 || figures.jobs > 0);
     let outcome = tried.map_or_else(|error| error.to_string(), |figures| outcome(&figures));
+    let (zone, question) = zone_option(sample, name, settings);
+    let questions = [question, preset.notes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
     SiteError::TableColumns {
         file: file.to_string(),
         condition: if is_usable { "If it is" } else { "Once what the next line says is put right" },
         looks: format!("this is {}, by the {known_by} of its columns", preset.title),
-        options: format!("--columns '{name}'"),
+        options: format!("--columns '{name}'{zone}"),
         outcome: outcome.into(),
-        questions: preset.notes.into(),
+        questions: questions.into(),
+    }
+}
+
+/// Returns the option that the times of a table need, and the question that goes with it; nothing
+/// where they have a zone.
+fn zone_option(sample: &TableSample, columns: &str, settings: &ReadSettings) -> (&'static str, &'static str) {
+    match lacks_zone(sample, columns, settings) {
+        true => (" --timezone UTC", "are its times in UTC, or in another zone, such as Europe/Berlin?"),
+        false => ("", ""),
     }
 }
 
@@ -188,7 +199,9 @@ fn of_proposal(
     let line = found.line();
     let outcome =
         try_columns(sample, &line, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
-    let mut asked = found.questions.clone();
+    let (zone, zone_question) = zone_option(sample, &line, settings);
+    let mut asked: Vec<String> = (!zone.is_empty()).then(|| zone_question.to_string()).into_iter().collect();
+    asked.extend(found.questions.iter().cloned());
     let mut time_format = String::new();
     if let Some(form) = sample.form.0.as_ref().filter(|_| settings.form.0.is_none()) {
         time_format = format!(" --time-format '{form}'");
@@ -219,7 +232,7 @@ fn of_proposal(
         questions.push_str(&format!(" And {more} more of this kind."));
     }
     let questions = unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
-    let options = format!("--columns '{line}'{time_format}");
+    let options = format!("--columns '{line}'{time_format}{zone}");
     let condition = "If the answers to these questions are yes";
     SiteError::TableColumns {
         file: file.to_string(),
