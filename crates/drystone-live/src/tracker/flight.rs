@@ -14,7 +14,7 @@ const LATE: i64 = 5;
 const LIMITED: i64 = 600;
 /// Waits of a job that was released and still depends on another, in seconds: the first and the
 /// longest. The end of a job of its user ends them.
-const DEPENDS: (i64, i64) = (2, 60);
+pub(super) const DEPENDS: (i64, i64) = (2, 60);
 /// Time for which a released job may wait for room, in milliseconds: the controller has considered
 /// it by then, and nothing behind it starts.
 const ROOM_PATIENCE: u64 = 3_000;

@@ -30,6 +30,7 @@ pub(crate) use settle::how;
 pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
 pub use words::HoldWords;
 
+use self::flight::DEPENDS;
 use crate::cluster::{
     ClusterOrder, HookMark, JobFact, JobKey, JobName, NodeFact, NodeState, OrderOutcome, PendingReason, Want,
 };
@@ -667,10 +668,15 @@ impl Tracker {
         for fact in ended.filter_map(|key| self.mirror.fact(key)) {
             *room.entry(fact.user.clone()).or_default() += TRIED_PER_END;
         }
-        let jobs = &self.jobs;
-        self.vain
-            .retain(|key| jobs.get(key).is_some_and(|t| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held)));
-        let mut all: Vec<JobKey> = self.vain.iter().copied().collect();
+        let (jobs, flying) = (&self.jobs, &self.flying);
+        self.vain.retain(|key| {
+            let waits = |t: &Tracked| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
+            flying.contains(key) || jobs.get(key).is_some_and(waits)
+        });
+        if !room.is_empty() {
+            self.try_flying_again_soon(&room);
+        }
+        let mut all: Vec<JobKey> = self.vain.difference(&self.flying).copied().collect();
         all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
         all.retain(|key| {
             let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
@@ -685,6 +691,20 @@ impl Tracker {
             }
         }
         all
+    }
+
+    /// Shortens the pause of jobs that were released in vain and whose attempt has not come back
+    /// yet while a job of these users ended: the cluster may have judged them before that end.
+    fn try_flying_again_soon(&mut self, users: &BTreeMap<String, usize>) {
+        let soon = Time(self.stamp.now + DEPENDS.0);
+        for key in self.vain.intersection(&self.flying) {
+            let is_theirs = self.mirror.fact(*key).is_some_and(|fact| users.contains_key(&fact.user));
+            let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
+            tracked.vain = 0;
+            if let Some(Retry::At(time)) = &mut tracked.retry {
+                *time = soon.min(*time);
+            }
+        }
     }
 
     /// Brings one job up to date.

@@ -93,7 +93,7 @@ fn a_requeue_that_is_forgotten_brings_no_hold_back() {
 }
 
 /// Takes in a look, and says that the orders were carried out. Returns these.
-fn look(core: &mut Core, seconds: i64, snapshot: &ClusterSnapshot) -> Vec<ClusterOrder> {
+pub(crate) fn look(core: &mut Core, seconds: i64, snapshot: &ClusterSnapshot) -> Vec<ClusterOrder> {
     let now = snapshot.time + seconds;
     let snapshot = ClusterSnapshot { time: now, ..snapshot.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };

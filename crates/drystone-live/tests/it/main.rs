@@ -3,6 +3,7 @@
 mod chaos;
 mod daemon;
 mod daemon_site;
+mod depends;
 mod forgets;
 mod hand_back;
 mod room;
