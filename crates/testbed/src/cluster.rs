@@ -191,18 +191,29 @@ impl PrivateSlurm {
     /// Kills every step daemon of a node and the jobs below them, as a node that loses its power
     /// does.
     pub fn kill_steps(&self, node: &str) {
-        let step = |pid: &u32| daemons::command_line(*pid).starts_with("slurmstepd");
-        let of_node = |pid: &u32| {
+        for step in self.list_steps(node) {
+            kill(&step);
+        }
+    }
+
+    /// Returns whether a job has processes on a node: it shows as running a moment before.
+    pub fn runs_steps(&self, node: &str) -> bool {
+        !self.list_steps(node).is_empty()
+    }
+
+    /// Returns the step daemons of a node, each with the processes of its job behind it.
+    fn list_steps(&self, node: &str) -> Vec<Vec<u32>> {
+        let is_step = |pid: &u32| daemons::command_line(*pid).starts_with("slurmstepd");
+        let is_of_node = |pid: &u32| {
             let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             let name = format!("SLURMD_NODENAME={node}");
             environ.split(|byte| *byte == 0).any(|variable| variable == name.as_bytes())
         };
-        for step in daemons::working_below(&self.root).into_iter().filter(step) {
+        let with_jobs = |step: u32| {
             let jobs = daemons::children(step);
-            if jobs.iter().any(of_node) {
-                kill(&[vec![step], jobs].concat());
-            }
-        }
+            jobs.iter().any(is_of_node).then(|| [vec![step], jobs].concat())
+        };
+        daemons::working_below(&self.root).into_iter().filter(is_step).filter_map(with_jobs).collect()
     }
 
     /// Waits until every node is idle; returns false on timeout.

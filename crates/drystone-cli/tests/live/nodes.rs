@@ -71,6 +71,7 @@ fn down(policy: &str) {
     let _daemon = site.drive();
     let job = site.submit(8, 30, 5);
     site.await_state(job, &["R"]);
+    until("it has processes", || site.cluster.runs_steps("n1"));
     site.cluster.kill_node("n1");
     site.cluster.kill_steps("n1");
     within(Duration::from_secs(60), "the node is out", || offline(&site) == Some(4));

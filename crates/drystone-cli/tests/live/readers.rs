@@ -104,10 +104,15 @@ fn by_the_group() {
     assert!(!output.status.success() && stderr.contains("this user may not read it"), "{stderr}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains(&waiting.to_string()));
     assert_eq!((connects(&socket, NOBODY), connects(&socket, GROUP)), (false, true));
-    let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("root");
-    stream.write_all(b"GET /live.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
     let mut page = String::new();
-    stream.read_to_string(&mut page).expect("text");
+    // The page that was just opened answers 503 before its first look.
+    until("the page has looked", || {
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("root");
+        stream.write_all(b"GET /live.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+        page.clear();
+        stream.read_to_string(&mut page).expect("text");
+        !page.starts_with("HTTP/1.1 503")
+    });
     assert!(page.contains(&format!("\"{waiting}\"")), "{page}");
 }
 

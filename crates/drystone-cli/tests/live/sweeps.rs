@@ -123,7 +123,8 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     drained(&cluster);
     let run = on(&cluster, &folder);
     for task in [requeued.task, homeless.task] {
-        assert_eq!(published(&folder, first, task), share, "an attempt leaves out what others have published");
+        let log = folder.read(&format!("{first}/log/{job}_{task}.log"));
+        assert_eq!(published(&folder, first, task), share, "an attempt leaves out what others have published: {log}");
     }
     let gathered = run(&["sweep", "gather", "study.db", "--format", "json"]).json();
     let missing = gathered["missing"].as_u64().expect("a number");

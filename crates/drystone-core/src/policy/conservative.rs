@@ -109,7 +109,7 @@ impl Conservative {
         };
         let early = running.notice_ends(|job| tell(deep, job, view.now()));
         let overdue = running.extend_overdue(view, |job, end| tell(deep, job, end));
-        self.stale |= deep.is_none() && (early || overdue);
+        self.stale |= deep.is_none() && (early || overdue) || running.doubts(0, view);
     }
 
     /// Moves all waiting jobs to their earliest places, in the order of their planned starts.
@@ -211,7 +211,8 @@ impl Conservative {
 
     /// Keeps the plan in the way that suits its depth.
     fn change_over(&mut self, view: &View<'_>) {
-        if self.deep.is_none() && self.room.is_plain() && self.plan.len() >= self.deep_from && self.running.fit(view) {
+        if self.deep.is_none() && self.room.is_plain() && self.plan.len() >= self.deep_from && self.running.fit(0, view)
+        {
             self.deep = Deep::take_over(self.room.counts(), &self.plan, view);
         } else if self.plan.len() < self.deep_from / 2
             && let Some(deep) = self.deep.take()
@@ -270,7 +271,7 @@ impl Policy for Conservative {
     }
 
     fn layout(&self) -> u32 {
-        3
+        4
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -291,7 +292,7 @@ impl Policy for Conservative {
                 self.stale = true;
             }
             PolicyEvent::Capacity => {
-                self.running.woken();
+                self.running.capacity_changed();
                 self.stale = true;
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.leaves(id),

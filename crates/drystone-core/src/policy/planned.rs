@@ -150,6 +150,9 @@ pub(super) struct Believed {
     /// The time has come that the policy had asked to be woken at: an event known beforehand, even
     /// where a job that was believed to end then is given more time in that very second.
     woken: bool,
+    /// A foreign job came, or processors went or came back: the running jobs may not fit the
+    /// machine.
+    doubtful: bool,
 }
 
 impl Believed {
@@ -160,6 +163,7 @@ impl Believed {
             extended: BTreeMap::new(),
             unnoticed: Vec::new(),
             woken: false,
+            doubtful: false,
         }
     }
 
@@ -173,6 +177,25 @@ impl Believed {
     /// The time has come that the policy had asked to be woken at.
     pub(super) fn woken(&mut self) {
         self.woken = true;
+    }
+
+    /// Processors have gone or come back.
+    pub(super) fn capacity_changed(&mut self) {
+        self.woken = true;
+        self.doubtful = true;
+    }
+
+    /// Returns whether free processors may come up that a profile of these jobs did not foresee:
+    /// now or when the last profile was made, the running jobs did not fit the machine. `guests`
+    /// are processors of running jobs that are not listed here. O(running jobs) after foreign jobs
+    /// and changes of capacity, else O(1).
+    pub(super) fn doubts(&mut self, guests: Procs, view: &View<'_>) -> bool {
+        if !self.doubtful {
+            return false;
+        }
+        // On nodes each job has a seat of its own.
+        self.doubtful = view.nodes().is_none() && !self.fit(guests, view);
+        true
     }
 
     /// A job has ended.
@@ -246,6 +269,7 @@ impl Believed {
         }
         self.running.insert(job);
         self.woken = true;
+        self.doubtful = true;
     }
 
     /// A job starts as planned.
@@ -294,12 +318,13 @@ impl Believed {
         self.running.first().map(|job| job.end)
     }
 
-    /// Returns whether the running jobs fit the machine; false only after foreign starts: then the
-    /// processors that a job gives back may not become free. O(running jobs).
-    pub(super) fn fit(&self, view: &View<'_>) -> bool {
+    /// Returns whether the running jobs and those on further `guests` processors fit the machine;
+    /// false only after foreign starts: then the processors that a job gives back may not become
+    /// free. O(running jobs).
+    pub(super) fn fit(&self, guests: Procs, view: &View<'_>) -> bool {
         let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
         let down = view.outlook().map_or(0, Outlook::down);
-        held + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
+        held + u64::from(guests) + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
     }
 
     /// Returns whether ends are noticed late.

@@ -439,3 +439,26 @@ fn an_extended_limit_moves_the_reservation() {
         assert_eq!(starts(s.decide(Time(10)).expect("sound")), [2], "{policy}");
     }
 }
+
+/// A foreign job that shares processors with an outage ends when it was expected to: more is free
+/// then than the plan foresaw, and the plan says so.
+#[test]
+fn processors_come_up_that_no_plan_foresaw() {
+    use Step::*;
+    let steps = [
+        Arrive(3, 8),
+        Pass(1),
+        AdoptRunning(3, 25, 6),
+        Lose(0, 2, 0, 50),
+        Arrive(5, 8),
+        Pass(19),
+        End(0, 0),
+        End(0, 0),
+        Pass(1),
+    ];
+    for policy in ["slack", "conservative"] {
+        let mut cluster = cluster(policy, false);
+        steps.into_iter().for_each(|step| cluster.take(step));
+        assert_eq!(cluster.phase(JobId(2)), Phase::Running, "{policy}: {:?}", cluster.decided);
+    }
+}

@@ -244,7 +244,9 @@ impl Tracker {
     }
 
     fn letting_go(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) -> bool {
-        if fact.state != JobState::Pending || !fact.held {
+        // Its user or an operator may hold it by now, and the release have been carried out before
+        // that, between two looks.
+        if fact.state != JobState::Pending || !fact.held || t.user_hold {
             t.taken = false;
             return false;
         }

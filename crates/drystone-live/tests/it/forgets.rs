@@ -4,7 +4,7 @@ use crate::world::World;
 use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
 use drystone_live::cluster::{
     ClusterOrder, ClusterSnapshot, Ending, JobKey, JobName, JobSlot, JobState, NodeShare, NodeState, OrderOutcome,
-    PendingReason,
+    PendingReason, UnmodelledRequest,
 };
 use drystone_live::core::{Core, CoreInput};
 use drystone_live::tracker::{DaemonMode, HookMessage, Stamp, WakePosition};
@@ -94,14 +94,23 @@ fn a_requeue_that_is_forgotten_brings_no_hold_back() {
 
 /// Takes in a look, and says that the orders were carried out. Returns these.
 pub(crate) fn look(core: &mut Core, seconds: i64, snapshot: &ClusterSnapshot) -> Vec<ClusterOrder> {
+    look_and_hear(core, seconds, snapshot, Vec::new())
+}
+
+/// Takes in a look with messages of the hook, and says that the orders were carried out. Returns
+/// these.
+fn look_and_hear(
+    core: &mut Core,
+    seconds: i64,
+    snapshot: &ClusterSnapshot,
+    told: Vec<HookMessage>,
+) -> Vec<ClusterOrder> {
     let now = snapshot.time + seconds;
     let snapshot = ClusterSnapshot { time: now, ..snapshot.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
     let delta = core.tracker().mirror().diff(&snapshot);
-    let orders = core
-        .take(&CoreInput::Facts { stamp, delta, told: Vec::new(), heard: WakePosition::default() })
-        .expect("sound")
-        .orders;
+    let orders =
+        core.take(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() }).expect("sound").orders;
     core.take(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
     orders
 }
@@ -324,5 +333,25 @@ fn an_impossible_job_is_tried_beside_the_policy() {
             (JobState::Ended(Ending::Completed), Some(snapshot.time + 200));
         snapshot.nodes.iter_mut().for_each(|node| node.busy = 0);
         assert_eq!(look(201, &snapshot), [ClusterOrder::Release(impossible)], "{policy}: in its turn");
+    }
+}
+
+/// A job that is left to the cluster is released and held by an operator between two looks: the
+/// release is not repeated. One that nobody holds is released again.
+#[test]
+fn a_hold_right_after_a_job_was_let_go_stays() {
+    for is_held in [true, false] {
+        let mut world = world(Vec::new());
+        let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
+        let mut snapshot = world.cluster.truth();
+        snapshot.jobs[0].asks = [UnmodelledRequest::Licences].into();
+        let core = &mut world.core;
+        let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
+        assert_eq!(look(core, 0, &snapshot), [ClusterOrder::Release(key)]);
+        snapshot.jobs[0].reason = PendingReason::UserHold;
+        let told = if is_held { vec![HookMessage::Hold(JobName { id: job, task: None })] } else { Vec::new() };
+        assert_eq!(look_and_hear(core, 1, &snapshot, told), []);
+        let orders: Vec<ClusterOrder> = (2..40).flat_map(|second| look(core, second, &snapshot)).collect();
+        assert_eq!(orders.is_empty(), is_held, "{orders:?}");
     }
 }

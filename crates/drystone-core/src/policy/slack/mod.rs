@@ -301,7 +301,7 @@ impl Slack {
         in_order_of_starts(&mut self.plan);
         self.fresh.append(&mut self.turned_away);
         self.stale = true;
-        self.running.woken();
+        self.running.capacity_changed();
     }
 
     /// Room has come up.
@@ -364,7 +364,7 @@ impl Policy for Slack {
     }
 
     fn layout(&self) -> u32 {
-        4
+        5
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
@@ -423,6 +423,7 @@ impl Policy for Slack {
             return;
         }
         self.freed |= self.running.notice_ends(|_| {});
+        self.stale |= self.running.doubts(self.guests.iter().map(|guest| guest.procs).sum(), view);
         // What drives the policy may be late.
         self.stale |= first.is_some_and(|start| start < now);
         self.find_overdue(view, actions);
