@@ -142,7 +142,7 @@ fn ineligible() {
     site.await_state(later, &["R", "CG", "CD"]);
     assert_eq!(site.state(never), "held");
     // A limit that changes is a job that changes.
-    let changed = site.submit(4, 5, 5);
+    let changed = site.submit(4, 240, 5);
     site.await_state(changed, &["R"]);
     site.tell("scontrol", &["update", &format!("JobId={changed}"), "TimeLimit=9"]);
     until("the change is known", || {
@@ -155,7 +155,7 @@ fn ineligible() {
             row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3)
         })
     });
-    site.tell("scancel", &[&never.to_string()]);
+    site.tell("scancel", &[&never.to_string(), &changed.to_string()]);
     site.drain(Duration::from_secs(60));
 }
 
