@@ -20,6 +20,7 @@ mod machine;
 mod manifest;
 mod options;
 mod own_policy;
+mod ranges;
 mod readers;
 mod resources;
 mod rows;
@@ -47,6 +48,7 @@ pub use manifest::{
 };
 pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use own_policy::with_conf;
+pub use ranges::NodeRanges;
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};
