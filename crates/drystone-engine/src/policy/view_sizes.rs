@@ -117,12 +117,14 @@ impl<'a> View<'a> {
             Some(base) => base,
             None => {
                 let stall = state.map_or(Span::ZERO, |state| state.stall_left(entry, at));
-                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall }
+                let beyond = state.map_or(Span::ZERO, |state| state.beyond);
+                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall + beyond }
             }
         };
         let cost = self.resize_cost(id, base.procs, to);
         let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
-        at + base.stall + cost + left
+        let end = at + base.stall + cost + left;
+        shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
     }
 
     /// Returns the spans that a running job is predicted to hold from now on.
