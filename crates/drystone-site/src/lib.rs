@@ -18,6 +18,7 @@ mod jobs;
 mod limits;
 mod machine;
 mod manifest;
+mod moldable;
 mod options;
 mod own_policy;
 mod ranges;

@@ -1,13 +1,7 @@
-//! Ranges of nodes that users of Slurm ask for (`sbatch -N 2-4`), as sizes of moldable jobs.
+//! Ranges of nodes that users of Slurm ask for (`sbatch -N 2-4`).
 
-use crate::site::Site;
-use crate::workload::number;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Sizes of a job; longer lists are of no use.
-const MOST_SIZES: u32 = 10_000;
 
 /// Options of Slurm's commands that are followed by a value of their own: `-p batch`.
 const VALUED: &[u8] = b"aAbcCdDeFGiIJkLmMnNopPqrStTuvwx";
@@ -49,27 +43,9 @@ impl NodeRanges {
         }
     }
 
-    /// Writes the sizes of a site's jobs as a table for `--shapes`: moldable, with an estimate that
-    /// is the same at every size. Returns also the number of jobs.
-    #[must_use]
-    pub fn table(&self, site: &Site) -> (String, usize) {
-        let ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut table = "job,kind,sizes,pref,declared\n".to_string();
-        let mut written = BTreeSet::new();
-        for job in site.jobs() {
-            let Some(&(least, most)) = job.id.and_then(|id| ranges.get(&id)) else { continue };
-            let nodes = job.nodes.filter(|nodes| *nodes > 0).unwrap_or(1);
-            if job.units == 0 || most - least > MOST_SIZES || !written.insert(number(&job)) {
-                continue;
-            }
-            let each = job.units.div_ceil(nodes);
-            let mut sizes: BTreeSet<u32> = (least..=most).filter_map(|nodes| nodes.checked_mul(each)).collect();
-            sizes.insert(job.units);
-            let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-            let _ = writeln!(table, "{},moldable,{},{},none", number(&job), sizes.join(" "), job.units);
-        }
-        let jobs = written.len();
-        (table, jobs)
+    /// The range of a job.
+    pub(crate) fn range(&self, id: u64) -> Option<(u32, u32)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
     }
 }
 

@@ -198,7 +198,11 @@ fn workloads_of_elastisim_become_a_log_and_a_table() {
     let folder = elastisim();
     let convert = ["workload", "convert", "jobs.json", "--flops", "10", "--shapes", "s.csv", "--out", "l.swf"];
     let told = folder.run(&convert);
-    assert!(told.err.contains("1 of 2 jobs have several sizes") && told.err.contains("input and output"), "{}", told.err);
+    assert!(
+        told.err.contains("1 of 2 jobs have several sizes") && told.err.contains("input and output"),
+        "{}",
+        told.err
+    );
     // 2 · 800 / (10 · n): 160, 80, 54 and 40 s.
     assert!(folder.read("s.csv").contains("1,malleable,,,1 2 3 4,4,table:1=160;2=80;3=54;4=40,20"));
     let run = ["run", "l.swf", "--policy", "easy(shape=min)", "--shapes", "s.csv", "--segments", "g.csv", "--quiet"];
@@ -210,7 +214,10 @@ fn workloads_of_elastisim_become_a_log_and_a_table() {
     assert!(problem.contains("ElastiSim") && problem.contains("workload convert"), "{problem}");
     folder.write("jobs.json", folder.read("jobs.json").replace("model.json", "other.json"));
     let problem = folder.run(&convert).fails(2);
-    assert!(problem.contains("jobs.json") && problem.contains("place 1") && problem.contains("other.json"), "{problem}");
+    assert!(
+        problem.contains("jobs.json") && problem.contains("place 1") && problem.contains("other.json"),
+        "{problem}"
+    );
 }
 
 #[test]
@@ -262,7 +269,8 @@ fn rules_of_the_machine_and_waiting_for_low_prices() {
     let problem = folder.run(&["run", "log.swf", "--policy", "easy(hold=price)"]).fails(2);
     assert!(problem.contains("--series"), "{problem}");
     folder.write("cheap.csv", "time,price\n0,9\n60,1\n");
-    let hold = ["run", "log.swf", "--policy", "easy(hold=price,most=1h)", "--series", "cheap.csv", "--segments", "h.csv"];
+    let hold =
+        ["run", "log.swf", "--policy", "easy(hold=price,most=1h)", "--series", "cheap.csv", "--segments", "h.csv"];
     folder.run(&[&hold[..], &["--quiet"]].concat()).ok();
     assert!(folder.read("h.csv").contains("1,60,160,8"), "{}", folder.read("h.csv"));
 }

@@ -1,6 +1,5 @@
 //! Sizes of jobs and power, as policies see them.
 
-use super::JobEntry;
 use crate::model::{
     JobId, JobShape, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time, WorkloadShapes, multiply,
 };
@@ -137,15 +136,6 @@ impl ShapeWorld {
     #[must_use]
     pub fn rules(&self) -> ResizeRules {
         self.rules
-    }
-
-    /// Returns the time at which a running job is killed, where that does not move with its size.
-    pub(crate) fn limit(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
-        if !self.rules.keeps_limits {
-            return None;
-        }
-        let first = || Some(entry.first_start + self.shape(id)?.estimate_of_log(entry.procs));
-        self.states.get(&id).and_then(|state| state.limit).or_else(first)
     }
 
     /// Returns the run time of a job at a size as far as the scheduler knows: the estimate, or of a

@@ -11,6 +11,17 @@ impl SizeState {
     }
 }
 
+impl ShapeWorld {
+    /// Returns the time at which a running job is killed, where that does not move with its size.
+    pub(crate) fn limit(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
+        if !self.rules().keeps_limits {
+            return None;
+        }
+        let first = || Some(entry.first_start + self.shape(id)?.estimate_of_log(entry.procs));
+        self.states.get(&id).and_then(|state| state.limit).or_else(first)
+    }
+}
+
 impl<'a> View<'a> {
     /// Returns the shapes of jobs and the power; `None` where every job has one size and power is
     /// unlimited.

@@ -24,8 +24,8 @@ pub struct SizeReport {
     pub shrinks: u64,
     /// Seconds without progress because of changes of size.
     pub reconfiguring: i64,
-    /// Processor-seconds whose progress was lost: since the last point of a job that went on after an
-    /// outage with fewer processors, or all of an attempt.
+    /// Processor-seconds whose progress was lost: since the last point of a job that went on after
+    /// an outage with fewer processors, or all of an attempt.
     #[serde(default)]
     pub work_lost: u64,
     /// Requests of jobs for other sizes, where there are any.

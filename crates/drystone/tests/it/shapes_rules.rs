@@ -45,19 +45,15 @@ fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 4]> {
 fn a_limit_that_stays_kills_a_job_that_shrinks() {
     // Case 07, where job 1 ends at 125 with its limit moving along.
     let case = |estimate, overrun| {
-        shaped(
-            workload(8, &[(0, 8, 100, estimate), (40, 4, 50, 50)]),
-            "job,kind,min,max\n1,malleable,2,8\n",
-            overrun,
-        )
+        shaped(workload(8, &[(0, 8, 100, estimate), (40, 4, 50, 50)]), "job,kind,min,max\n1,malleable,2,8\n", overrun)
     };
     let wall: ResizeRules = "limit=wall".parse().expect("a rule");
     let with = |estimate, overrun, policy| rows(&give_rules(case(estimate, overrun), wall), policy);
     let both = "easy(resize=both)";
     let moves = [[1, 0, 40, 8], [1, 40, 90, 4], [1, 90, 125, 8], [2, 40, 90, 4]];
     assert_eq!(rows(&case(130, Overrun::Kill), both), moves);
-    // 120 s are left at 40; the limit of 130 s ends it before these are over. At 90 the known end is
-    // the limit with 8 processors as with 4, so that it does not grow.
+    // 120 s are left at 40; the limit of 130 s ends it before these are over. At 90 the known end
+    // is the limit with 8 processors as with 4, so that it does not grow.
     assert_eq!(with(130, Overrun::Kill, both), [[1, 0, 40, 8], [1, 40, 130, 4], [2, 40, 90, 4]]);
     // A limit of 300 s is far enough.
     assert_eq!(with(300, Overrun::Kill, "easy(resize=shrink)"), [[1, 0, 40, 8], [1, 40, 160, 4], [2, 40, 90, 4]]);
@@ -146,7 +142,11 @@ fn no_job_gets_more_than_its_fair_share() {
 #[test]
 fn conservative_lets_jobs_grow_before_the_next_plan() {
     // 90 s at 4 are 45 s at 8, before the planned start at 100, which the early end brings forward.
-    let jobs = shaped(workload(8, &[(0, 4, 100, 100), (10, 8, 50, 50)]), "job,kind,min,max\n1,malleable,2,8\n", Overrun::RunOn);
+    let jobs = shaped(
+        workload(8, &[(0, 4, 100, 100), (10, 8, 50, 50)]),
+        "job,kind,min,max\n1,malleable,2,8\n",
+        Overrun::RunOn,
+    );
     assert_eq!(rows(&jobs, "conservative"), [[1, 0, 100, 4], [2, 100, 150, 8]]);
     assert_eq!(rows(&jobs, "conservative(resize=grow)"), [[1, 0, 10, 4], [1, 10, 55, 8], [2, 55, 105, 8]]);
     // A job planned beside it leaves no room to grow.
@@ -203,6 +203,7 @@ fn a_job_that_waits_again_asks_as_it_did_before() {
     // 60 s at 4 are 80 s at 3.
     assert_eq!(run(outage), [[0, 20, 4], [90, 150, 4], [150, 230, 3]]);
     // One that is lost asks for nothing any more.
-    let lost = Outage { hit: drystone::model::OutageHit::Lose, ..Outage::failure(Which::Count(2), Time(20), Some(Time(90))) };
+    let lost =
+        Outage { hit: drystone::model::OutageHit::Lose, ..Outage::failure(Which::Count(2), Time(20), Some(Time(90))) };
     assert_eq!(run(lost), [[0, 20, 4]]);
 }

@@ -96,7 +96,7 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     };
     drop(phases);
     if let (Some(ranges), Some(file)) = (&options.node_ranges, &args.shapes) {
-        let (table, jobs) = ranges.table(&site);
+        let (table, jobs) = site.moldable_jobs(ranges);
         OutputFile::create(file)?.write_whole(table.as_bytes())?.publish()?;
         message::note(&format!("{} asked for a range of nodes", number::plural(jobs as u64, "job")));
     }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ResizeRules {
     /// True if the limit of a job stays where it was at its start (`limit=wall`): where jobs are
-    /// killed at their limits, one that shrinks may be. Otherwise the limit moves with the run time.
+    /// killed at their limits, one that shrinks may be. Otherwise it moves with the run time.
     pub keeps_limits: bool,
     /// True if an outage ends a malleable job as it ends any other (`survive=no`).
     pub outages_kill: bool,

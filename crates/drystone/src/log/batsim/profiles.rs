@@ -30,7 +30,7 @@ impl<'a> Profiles<'a> {
         Profiles { all, known: BTreeMap::new(), flops: None }
     }
 
-    /// The same profiles on processors of a speed.
+    /// Profiles on processors of this speed, so that computations have a run time.
     pub(in crate::log) fn computing(self, flops: f64) -> Profiles<'a> {
         Profiles { flops: Some(flops), ..self }
     }

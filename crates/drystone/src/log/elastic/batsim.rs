@@ -1,6 +1,6 @@
 //! Jobs of Batsim whose profiles are computations.
 
-use super::model::{LeftOut, leave_out};
+use super::model::{LeftOutParts, leave_out};
 use super::{ElasticJob, ElasticMachine};
 use crate::log::batsim::{Profiles, read_record};
 use crate::log::swf::SwfDecimal;
@@ -14,7 +14,7 @@ pub(super) fn read(
     whole: &Value,
     jobs: &[Value],
     machine: &ElasticMachine,
-    left_out: &mut LeftOut,
+    left_out: &mut LeftOutParts,
 ) -> Result<Vec<ElasticJob>, String> {
     let empty = Map::new();
     let profiles = whole.get("profiles").and_then(Value::as_object).unwrap_or(&empty);

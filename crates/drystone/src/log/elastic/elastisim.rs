@@ -1,7 +1,7 @@
 //! Jobs of ElastiSim.
 
 use super::formula::{Names, evaluate};
-use super::model::{LeftOut, ModelRun, count_left_out};
+use super::model::{LeftOutParts, ModelRun, count_left_out};
 use super::{ElasticJob, ElasticMachine};
 use crate::log::swf::SwfDecimal;
 use crate::model::{JobKind, Procs};
@@ -16,7 +16,7 @@ pub(super) fn read(
     jobs: &[Value],
     machine: &ElasticMachine,
     open: &mut dyn FnMut(&str) -> Result<String, String>,
-    left_out: &mut LeftOut,
+    left_out: &mut LeftOutParts,
 ) -> Result<Vec<ElasticJob>, String> {
     let mut models: BTreeMap<String, Value> = BTreeMap::new();
     let mut list = Vec::with_capacity(jobs.len());

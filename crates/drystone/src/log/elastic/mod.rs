@@ -1,5 +1,5 @@
-//! Workloads of other simulators whose jobs may have several sizes: those of ElastiSim, and those of
-//! Batsim with computations. Each becomes a log and a table of sizes
+//! Workloads of other simulators whose jobs may have several sizes: those of ElastiSim, and those
+//! of Batsim with computations. Each becomes a log and a table of sizes
 //! ([`read_shapes`](super::shapes::read_shapes)).
 //!
 //! Both describe jobs by operations, so that run times need the speed of a processor (of a node, in
@@ -44,7 +44,7 @@ pub struct ElasticLog {
     pub table: String,
     /// Number of jobs in the table.
     pub sized: usize,
-    /// What is left out, and how often it stands there.
+    /// Number of parts that are left out, by their names.
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
@@ -58,7 +58,8 @@ struct ElasticJob {
     kind: &'static str,
     /// Sizes and seconds at each, ascending; of a rigid job one.
     runs: Vec<(Procs, f64)>,
-    /// Largest size of a job that has all from 1 on, with a linear speedup; `runs` has the preferred.
+    /// Largest size of a job that has all from 1 on, with a linear speedup; `runs` has the
+    /// preferred one.
     linear: Option<Procs>,
     preferred: Procs,
     /// Limit in seconds.

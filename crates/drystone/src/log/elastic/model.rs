@@ -18,15 +18,15 @@ pub(super) struct ModelRun<'a> {
 }
 
 /// Parts that take no time here, counted.
-pub(super) type LeftOut = BTreeMap<&'static str, u64>;
+pub(super) type LeftOutParts = BTreeMap<&'static str, u64>;
 
 /// Adds one to what is left out.
-pub(super) fn leave_out(left_out: &mut LeftOut, what: &'static str) {
+pub(super) fn leave_out(left_out: &mut LeftOutParts, what: &'static str) {
     *left_out.entry(what).or_insert(0) += 1;
 }
 
 /// Counts what an application model has and this reader leaves out.
-pub(super) fn count_left_out(model: &Value, left_out: &mut LeftOut) {
+pub(super) fn count_left_out(model: &Value, left_out: &mut LeftOutParts) {
     for key in ["on_reconfiguration", "on_expansion"] {
         if model.get(key).is_some_and(|part| !part.is_null()) {
             leave_out(left_out, "costs of a change of size (on_reconfiguration, on_expansion)");
@@ -41,7 +41,7 @@ pub(super) fn count_left_out(model: &Value, left_out: &mut LeftOut) {
     count_tasks(model.get("on_init").map_or(&[], tasks), left_out, 0);
 }
 
-fn count_tasks(tasks: &[Value], left_out: &mut LeftOut, depth: usize) {
+fn count_tasks(tasks: &[Value], left_out: &mut LeftOutParts, depth: usize) {
     for task in tasks {
         match kind(task).as_str() {
             "pfs_read" | "pfs_write" | "bb_read" | "bb_write" => leave_out(left_out, "tasks of input and output"),

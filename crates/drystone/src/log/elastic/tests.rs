@@ -114,7 +114,8 @@ fn sizes_that_take_longer_are_left_out() {
         "application_model": "m", "arguments": {"num_nodes_pref": 3}}]}"#;
     let machine = ElasticMachine { flops: 1.0, gpu_flops: None, procs: None };
     let log = read(job, &machine, &[("m", model)]).unwrap_or_else(|problem| panic!("{problem}"));
-    // 120, 90, 94 and 105 s: three are preferred, so that two, which are faster, go; four are slower.
+    // 120, 90, 94 and 105 s: three are preferred, so that two, which are faster, go; four are
+    // slower.
     assert!(log.table.contains("1 3,3,table:1=120;3=94,0"), "{}", log.table);
 }
 
