@@ -258,10 +258,9 @@ impl ShapedEasy {
         let (start, size) = scene.choose(head, self.choices.shape, &self.wish(head, scene))?;
         if self.announced != Some((head, start)) {
             self.announced = Some((head, start));
-            // With `start` its end is what is reserved: it may wait for a wider start.
-            match self.choices.shape {
-                ShapeRule::Start => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
-                _ => actions.reserve(head, start),
+            match self.choices.promises_starts() {
+                true => actions.reserve(head, start),
+                false => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
             }
         }
         Some((scene.span(head, start, size), scene.view.watts(head)))

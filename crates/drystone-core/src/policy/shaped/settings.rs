@@ -116,6 +116,13 @@ impl SizeChoices {
         matches!(self.resize, ResizeRule::Shrink | ResizeRule::Both)
     }
 
+    /// Returns whether a start that is reserved is promised. With `start` its end is what is
+    /// reserved: the job may wait for a wider start. A fair share may grow, and a job may yet wait
+    /// for low carbon.
+    pub(super) fn promises_starts(&self) -> bool {
+        self.shape != ShapeRule::Start && !self.is_fair && self.hold.is_none()
+    }
+
     pub(super) fn grows(&self) -> bool {
         matches!(self.resize, ResizeRule::Grow | ResizeRule::Both)
     }
