@@ -235,7 +235,8 @@ impl NaiveShapeWorld<'_> {
             for &other in self.queue.iter().filter(|&&other| other != at) {
                 let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
                 let start = earliest(self, &spans, self.now, job.known[&size], size, size * job.watts);
-                let from = start.expect("every job starts some time");
+                // One that no known cap lets start is in no plan.
+                let Some(from) = start else { continue };
                 spans.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
             }
             self.chosen[at] = self.best(at, &spans).map(|(_, size)| size);
