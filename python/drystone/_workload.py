@@ -337,6 +337,7 @@ def read(
     power: PathLike | None = None,
     idle: int | None = None,
     series: PathLike | None = None,
+    resizing: str | None = None,
     pool: str | None = None,
     plain: bool = False,
     name: str | None = None,
@@ -352,7 +353,7 @@ def read(
     when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
     ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. ``shapes``
     is a table of the sizes that jobs may have, ``power`` one of caps, ``idle`` the watts of an idle processor, ``series`` carbon and
-    prices over time (``docs/shapes.md``). Of a site, ``pool`` names one of its pools, and ``plain``
+    prices over time, ``resizing`` rules for changes of size such as ``"limit=wall"`` (``docs/shapes.md``). Of a site, ``pool`` names one of its pools, and ``plain``
     takes the jobs alone.
 
     Examples:
@@ -391,6 +392,7 @@ def read(
             "power": power,
             "idle": idle,
             "series": series,
+            "resizing": resizing,
         }
     )
     shaped = options(

@@ -6,8 +6,8 @@ use drystone::log::clean::Audit;
 use drystone::log::series::PowerSeries;
 use drystone::log::swf::{SwfHeader, SwfReader, SwfRecord};
 use drystone::model::{
-    Circumstances, Job, JobShape, Machine, PowerSupply, Provenance, ResourceTable, Setting, ShapeTruth, Span, TimeMove,
-    Truth, Workload, WorkloadShapes,
+    Circumstances, Job, JobShape, Machine, PowerSupply, PowerTerms, Provenance, ResizeRules, ResourceTable, Setting,
+    ShapeTruth, Span, TimeMove, Truth, Workload, WorkloadShapes,
 };
 use drystone::policy::Snapshot;
 use drystone_cli::library::WorkloadInput;
@@ -101,7 +101,8 @@ fn move_of((divides, by, digits, decimals): MoveNumbers) -> TimeMove {
 }
 
 /// Shapes of jobs: known facts, true facts, the place of each job's, power.
-type SavedShapes = (Vec<JobShape>, Vec<ShapeTruth>, Vec<Option<u32>>, Option<PowerSupply>);
+type SavedShapes =
+    (Vec<JobShape>, Vec<ShapeTruth>, Vec<Option<u32>>, Option<PowerSupply>, Option<PowerTerms>, ResizeRules);
 
 /// Everything of a workload that is no site.
 type SavedLog = (
@@ -139,13 +140,14 @@ pub(crate) fn save_log(input: &WorkloadInput, names: &WorkloadNames, hash: &str)
 }
 
 fn saved_shapes(shapes: &WorkloadShapes) -> SavedShapes {
-    let WorkloadShapes { known, truths, of, power } = shapes;
-    (known.to_vec(), truths.to_vec(), of.clone(), power.as_deref().cloned())
+    let WorkloadShapes { known, truths, of, power, terms, rules } = shapes;
+    let (power, terms) = (power.as_deref().cloned(), terms.as_deref().cloned());
+    (known.to_vec(), truths.to_vec(), of.clone(), power, terms, *rules)
 }
 
-fn shapes_of((known, truths, of, power): SavedShapes) -> Arc<WorkloadShapes> {
+fn shapes_of((known, truths, of, power, terms, rules): SavedShapes) -> Arc<WorkloadShapes> {
     let (known, truths) = (Arc::new(known), Arc::new(truths));
-    Arc::new(WorkloadShapes { known, truths, of, power: power.map(Arc::new) })
+    Arc::new(WorkloadShapes { known, truths, of, power: power.map(Arc::new), terms: terms.map(Arc::new), rules })
 }
 
 /// A workload of its bytes.

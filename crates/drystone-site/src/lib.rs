@@ -18,8 +18,10 @@ mod jobs;
 mod limits;
 mod machine;
 mod manifest;
+mod moldable;
 mod options;
 mod own_policy;
+mod ranges;
 mod readers;
 mod resources;
 mod rows;
@@ -47,6 +49,7 @@ pub use manifest::{
 };
 pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use own_policy::with_conf;
+pub use ranges::NodeRanges;
 pub use readers::Carrier;
 pub use resources::{Resourced, SiteResourceError};
 pub use rules::{Count, Example, ImportRule, RuleEffect, RuleTally};

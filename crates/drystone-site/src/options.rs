@@ -1,5 +1,6 @@
 //! Choices of an import, each with its name.
 
+use crate::ranges::NodeRanges;
 use drystone::model::Setting;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -175,6 +176,8 @@ pub struct ImportOptions {
     pub from: Option<String>,
     /// Its end.
     pub until: Option<String>,
+    /// Collects the ranges of nodes that jobs ask for, where they are of use.
+    pub node_ranges: Option<NodeRanges>,
     /// Amount of work done at once.
     pub effort: ImportEffort,
 }

@@ -4,7 +4,7 @@ use crate::error::SweepError;
 use crate::given::{self, GivenFiles};
 use crate::study::{SweepStudy, WorkloadEntry};
 use drystone::generate::reshape::Reshape;
-use drystone::log::power::{CapTable, give_power, read_caps};
+use drystone::log::power::{CapTable, give_power, give_terms, read_caps};
 use drystone::log::series::PowerSeries;
 use drystone::log::shapes::{give_shapes, read_shapes};
 use drystone::model::Workload;
@@ -53,6 +53,7 @@ pub(crate) fn shaped(
         // The metrics of a simulation depend on it.
         let settings = [std::mem::take(&mut files.settings), format!("series={}", given::hash(&text))];
         files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+        workload = give_terms(workload, &series);
         files.series = Some(Arc::new(series));
     }
     Ok(workload)

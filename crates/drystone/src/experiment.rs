@@ -264,7 +264,7 @@ impl<'a> Experiment<'a> {
                 Some(more) => left += more,
             }
             if let Some(segments) = segments {
-                sizes.get_or_insert_default().add(part, &segments.list, self.series)?;
+                sizes.get_or_insert_default().add(part, &segments, self.series)?;
             }
             promises = promises.and(audit.map(|audit| audit.kept().of(part)).unwrap_or_default(), offset);
             offset += part.len() as u32;

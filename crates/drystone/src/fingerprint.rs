@@ -2,7 +2,7 @@
 
 use crate::log::circumstances;
 use crate::metrics::Calendar;
-use crate::model::{JobId, JobLimits, ResourceTable, Workload};
+use crate::model::{JobId, JobLimits, ResizeRules, ResourceTable, Workload};
 
 /// BLAKE3 of the machine and of every job in order of arrival, each number as eight bytes,
 /// little-endian, and of the time zone where it is another than UTC: of everything in a workload
@@ -53,6 +53,9 @@ pub fn fingerprint(workload: &Workload) -> String {
             hasher.update(format!("{:?}", shapes.shape(place)).as_bytes());
         }
         hasher.update(format!("{:?}", shapes.power).as_bytes());
+        if shapes.terms.is_some() || shapes.rules != ResizeRules::default() {
+            hasher.update(format!("{:?} {}", shapes.terms, shapes.rules).as_bytes());
+        }
     }
     // Whose days and months these are; most workloads that are no logs have none.
     let first = workload.submits().unwrap_or_default().0;

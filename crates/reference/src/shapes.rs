@@ -8,6 +8,7 @@ mod running;
 use room::{NaiveSpan, earliest, fits};
 use running::NaiveSizedRun;
 pub use running::{NaiveKind, NaiveSizedJob};
+use std::collections::BTreeSet;
 
 /// Settings of a pass, in the words of the parameters.
 #[derive(Clone, Debug)]
@@ -28,6 +29,10 @@ pub struct NaiveShapeRules {
     pub foresees: bool,
     /// True if malleable jobs shrink where a cap falls below the draw.
     pub drops: bool,
+    /// True if no job gets more than its fair share of the machine.
+    pub is_fair: bool,
+    /// Steps of a quantity that is to be low (time, value), and the longest wait for it.
+    pub hold: Option<(Vec<(i64, i64)>, i64)>,
 }
 
 /// The machine and the queue.
@@ -41,6 +46,8 @@ pub(crate) struct NaiveShapeWorld<'a> {
     /// Sizes chosen before the start.
     chosen: Vec<Option<i64>>,
     segments: Vec<Vec<[i64; 3]>>,
+    /// Jobs that have arrived and not ended.
+    here: BTreeSet<usize>,
 }
 
 /// Simulates the jobs, in order of submit. Returns for each its segments: start, end, processors.
@@ -58,6 +65,7 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
         jobs,
         chosen: vec![None; jobs.len()],
         segments: vec![Vec::new(); jobs.len()],
+        here: BTreeSet::new(),
     };
     let mut next = 0;
     while next < jobs.len() || !world.queue.is_empty() || !world.run.is_empty() {
@@ -68,6 +76,8 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
             world.heed_drop();
         }
         world.hear_asks();
+        let now = world.now;
+        world.here.extend((next..jobs.len()).filter(|&at| jobs[at].submit == now));
         while jobs.get(next).is_some_and(|job| job.submit == world.now) {
             world.arrive(next);
             next += 1;
@@ -82,7 +92,11 @@ impl NaiveShapeWorld<'_> {
         let ends = self.run.iter().map(NaiveSizedRun::end);
         let points = self.run.iter().filter_map(|job| job.pending.map(|(_, at)| at));
         let asks = self.run.iter().filter_map(NaiveSizedRun::next_ask);
-        let caps = self.rules.caps.iter().map(|cap| cap.0).filter(|&time| time > self.now && self.now > i64::MIN);
+        let caps = self.rules.caps.iter().map(|cap| cap.0);
+        // A pass is made at a step if a job waits for one.
+        let waits = self.now > i64::MIN && self.queue.iter().any(|&at| self.is_held(at));
+        let steps = self.rules.hold.iter().filter(|_| waits).flat_map(|hold| hold.0.iter().map(|step| step.0));
+        let caps = caps.chain(steps).filter(|&time| time > self.now && self.now > i64::MIN);
         arrival.into_iter().chain(ends).chain(points).chain(asks).chain(caps).min()
     }
 
@@ -90,6 +104,7 @@ impl NaiveShapeWorld<'_> {
         let now = self.now;
         for job in self.run.iter().filter(|job| job.end() == now) {
             self.segments[job.at].push([job.since, now, job.size]);
+            self.here.remove(&job.at);
         }
         self.run.retain(|job| job.end() != now);
         for at in 0..self.run.len() {
@@ -139,11 +154,35 @@ impl NaiveShapeWorld<'_> {
     /// The start and size with the earliest end, the smaller size of equals.
     fn best(&self, at: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
         let job = &self.jobs[at];
-        let starts = job.sizes.iter().filter_map(|&size| {
+        let cap = self.cap_of(at);
+        let starts = job.sizes.iter().filter(|size| **size <= cap).filter_map(|&size| {
             let start = earliest(self, spans, self.now, job.known[&size], size, size * job.watts)?;
             Some((start + job.known[&size], size, start))
         });
         starts.min().map(|(_, size, start)| (start, size))
+    }
+
+    /// The largest size of a job: its share of the machine by the root of its predicted work.
+    fn cap_of(&self, at: usize) -> i64 {
+        if !self.rules.is_fair || self.jobs[at].kind == NaiveKind::Rigid {
+            return i64::MAX;
+        }
+        let weight = |at: usize| {
+            let job = &self.jobs[at];
+            (job.known[&job.preferred] as f64 * job.preferred as f64).sqrt()
+        };
+        let sum: f64 = self.here.iter().copied().map(weight).sum();
+        ((self.procs as f64 * weight(at) / sum).floor() as i64).max(self.jobs[at].sizes[0])
+    }
+
+    /// Returns whether a later step is a better start.
+    fn is_held(&self, at: usize) -> bool {
+        let Some((steps, most)) = &self.rules.hold else { return false };
+        let job = &self.jobs[at];
+        let value = |time: i64| steps.iter().rev().find(|step| step.0 <= time).map_or(steps[0].1, |step| step.1);
+        let sum = |from: i64| (from..from + job.known[&job.preferred].max(1)).map(value).sum::<i64>();
+        let later = steps.iter().map(|step| step.0).filter(|&time| time > self.now && time <= job.submit + most);
+        later.map(sum).any(|other| other < sum(self.now))
     }
 
     fn sizes_by_rule(&self, at: usize) -> Vec<i64> {
@@ -151,9 +190,14 @@ impl NaiveShapeWorld<'_> {
         if let Some(size) = self.chosen[at] {
             return vec![size];
         }
+        let cap = self.cap_of(at);
         let mut sizes = job.sizes.clone();
+        sizes.retain(|&size| size <= cap);
         match self.rules.shape {
             _ if job.kind == NaiveKind::Rigid => vec![job.preferred],
+            "preferred" | "submit" => {
+                vec![sizes.iter().rfind(|&&size| size <= job.preferred).copied().unwrap_or(sizes[0])]
+            }
             "min" => vec![job.sizes[0]],
             "most" | "upto" => {
                 sizes.retain(|&size| self.rules.shape == "most" || size <= job.preferred);
@@ -186,14 +230,17 @@ impl NaiveShapeWorld<'_> {
 
     fn arrive(&mut self, at: usize) {
         if self.rules.shape == "submit" && self.jobs[at].kind != NaiveKind::Rigid {
+            self.queue.push(at);
             let mut spans = self.spans(None);
-            for &other in &self.queue {
+            for &other in self.queue.iter().filter(|&&other| other != at) {
                 let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
                 let start = earliest(self, &spans, self.now, job.known[&size], size, size * job.watts);
-                let from = start.expect("every job starts some time");
+                // One that no known cap lets start is in no plan.
+                let Some(from) = start else { continue };
                 spans.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
             }
             self.chosen[at] = self.best(at, &spans).map(|(_, size)| size);
+            return;
         }
         self.queue.push(at);
     }
@@ -204,6 +251,8 @@ impl NaiveShapeWorld<'_> {
     }
 
     fn pass(&mut self) {
+        let held: Vec<usize> = self.queue.iter().copied().filter(|&at| self.is_held(at)).collect();
+        self.queue.retain(|at| !held.contains(at));
         while let Some(&head) = self.queue.first() {
             match self.choose(head, &self.spans(None)) {
                 Some((start, size)) if start == self.now => self.start(head, size),
@@ -228,6 +277,8 @@ impl NaiveShapeWorld<'_> {
                 self.start(at, size);
             }
         }
+        self.queue.extend(held);
+        self.queue.sort_unstable();
         self.grant(&reserved);
         if self.rules.grows {
             self.grow(&reserved);

@@ -3,7 +3,9 @@
 use super::values::words;
 use crate::exit::CODES;
 use clap::{Args, ValueEnum};
-use drystone_site::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
+use drystone_site::{
+    Arrive, Counting, Het, ImportEffort, ImportOptions, NodeRanges, Preempted, Size, Throttle, Wide, Withdraw,
+};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -164,6 +166,11 @@ pub(crate) struct ImportArgs {
     /// Print nothing but errors on the standard error.
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+
+    /// Also write a table of the sizes of jobs that asked for a range of nodes (sbatch -N 2-4), as
+    /// moldable jobs for --shapes of run. Slurm's column SubmitLine says it (docs/shapes.md).
+    #[arg(long, value_name = "FILE.csv", help_heading = "Output")]
+    pub(crate) shapes: Option<PathBuf>,
 }
 
 /// Formats of the printed summary of an import.
@@ -198,6 +205,7 @@ impl ImportArgs {
             wide: self.wide,
             from: self.from.clone(),
             until: self.until.clone(),
+            node_ranges: self.shapes.is_some().then(NodeRanges::default),
             effort: ImportEffort::default(),
         }
     }

@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
     /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
     #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback", "shapes", "power", "idle",
-        "series"])]
+        "series", "resizing"])]
     pub(crate) stalls: bool,
 
     /// Threads that a policy which searches (goal) uses within a decision. The results do not

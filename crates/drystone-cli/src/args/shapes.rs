@@ -1,7 +1,9 @@
 //! Options on jobs of several sizes, and on power.
 
 use clap::Args;
+use drystone::model::ResizeRules;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Sizes that jobs may have, caps on power, carbon and prices; see docs/shapes.md.
 #[expect(clippy::doc_markdown, reason = "help shows what stands here: grow_cost is the name of a column")]
@@ -28,6 +30,12 @@ pub(crate) struct ShapeArgs {
     /// any of carbon and price.
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) series: Option<PathBuf>,
+
+    /// Rules of the machine for changes of size, with commas between them: limit=work (the limit of
+    /// a job moves with its run time) or limit=wall (it stays, so that a job that shrinks may be
+    /// killed with --overrun kill); survive=yes (an outage shrinks a malleable job) or survive=no.
+    #[arg(long, value_name = "RULES", help_heading = "Machine", value_parser = ResizeRules::from_str)]
+    pub(crate) resizing: Option<ResizeRules>,
 }
 
 impl ShapeArgs {

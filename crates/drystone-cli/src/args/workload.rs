@@ -174,11 +174,42 @@ pub(crate) struct SliceArgs {
 #[command(after_help = "Examples:\n  drystone workload convert LOG.swf.gz --out LOG.parquet\n  \
     drystone workload convert LOG.swf.gz --out LOG.swf.zst\n  drystone workload convert LOG.swf.gz > LOG.swf\n  \
     drystone workload convert LOG.swf.gz --out LOG.json\n  drystone workload convert batsim.json --out LOG.swf\n\n\
+    drystone workload convert jobs.json --flops 100G --shapes shapes.csv --out LOG.swf\n\n\
     Workloads of Batsim (.json) and its jobs.csv are read as logs are. Comments and header are kept in\n    \
     .swf; .csv and .parquet hold the records only, one column per field.")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) rewrite: RewriteArgs,
+
+    /// Also write the sizes that jobs may have, a table for --shapes of run: of a workload of
+    /// ElastiSim (jobs.json, with the application models that it names), or of Batsim with
+    /// computations that are divided among processors (docs/shapes.md).
+    #[arg(long, value_name = "FILE.csv", requires = "flops")]
+    pub(crate) shapes: Option<PathBuf>,
+
+    /// Operations per second of a processor, of a node in ElastiSim: 1e11 or 100G.
+    #[arg(long, value_name = "SPEED", value_parser = flops, requires = "shapes")]
+    pub(crate) flops: Option<f64>,
+
+    /// Operations per second of a GPU.
+    #[arg(long, value_name = "SPEED", value_parser = flops, requires = "shapes")]
+    pub(crate) gpu_flops: Option<f64>,
+
+    /// Processors of the machine, nodes in ElastiSim [default: as the workload says, or as many as
+    /// its widest job prefers].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "shapes")]
+    pub(crate) procs: Option<u32>,
+}
+
+/// A number of operations per second, with a letter for thousands: 100G.
+fn flops(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('f');
+    let powers = [('k', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12), ('P', 1e15)];
+    let unit = powers.into_iter().find(|(letter, _)| number.ends_with(*letter));
+    let (number, times) = unit.map_or((number, 1.0), |(letter, times)| (number.trim_end_matches(letter), times));
+    let speed = number.trim().parse::<f64>().ok().map(|number| number * times);
+    let speed = speed.filter(|speed| speed.is_finite() && *speed > 0.0);
+    speed.ok_or_else(|| format!("`{text}` is no number of operations per second above 0, such as 1e11 or 100G"))
 }
 
 /// Variants of the model of Lublin and Feitelson.

@@ -7,9 +7,9 @@ use crate::output::{message, number};
 use crate::real::read;
 use drystone::generate::reshape::Reshape;
 use drystone::log::clean::Overrun;
-use drystone::log::power::{CapTable, give_power, read_caps};
+use drystone::log::power::{CapTable, give_power, give_terms, read_caps};
 use drystone::log::series::PowerSeries;
-use drystone::log::shapes::{ShapeNotes, give_shapes, overrun_of, read_shapes};
+use drystone::log::shapes::{ShapeNotes, give_rules, give_shapes, overrun_of, read_shapes};
 use drystone::model::Setting;
 use std::sync::Arc;
 
@@ -44,7 +44,11 @@ impl WorkloadInput {
                 series.check_from(first).map_err(CommandFailure::usage)?;
             }
             self.workload.provenance.settings.push(Setting { name: "series".to_string(), value: name });
+            self.workload = give_terms(self.workload, &series);
             self.series = Some(Arc::new(series));
+        }
+        if let Some(rules) = args.resizing {
+            self.workload = give_rules(self.workload, rules);
         }
         self.say_what_draws_nothing(args);
         Ok(self)

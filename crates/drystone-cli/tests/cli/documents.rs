@@ -4,12 +4,13 @@ use crate::common::Folder;
 use std::path::{Path, PathBuf};
 
 /// Commands that need what a test has not, with what that is.
-const NOT_HERE: [(&str, &str); 13] = [
+const NOT_HERE: [(&str, &str); 14] = [
     ("curl ", "a network"),
     ("drystone live ", "Slurm; the tests `live` try it"),
     ("drystone when --state now", "Slurm; `when` tries it on texts of one"),
     ("drystone reproduce ", "published logs"),
     ("cargo ", "a Rust toolchain"),
+    ("drystone workload convert jobs.json", "a workload of ElastiSim; `shapes` tries it"),
     ("drystone sweep slurm ", "Slurm; the tests `live` try it"),
     ("drystone sweep recipe parallel ", "GNU parallel; `cluster` tries it"),
     ("drystone sweep gather ", "tasks; `cluster` tries it"),

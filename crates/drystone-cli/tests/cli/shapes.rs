@@ -175,3 +175,102 @@ fn what_is_wrong_has_a_place_and_a_remedy() {
         assert!(told.contains("study.toml:") && told.contains(part), "{workload}: {told}");
     }
 }
+
+/// Two jobs of ElastiSim on an application of 800 operations, beside it in a folder of its own.
+fn elastisim() -> Folder {
+    let folder = Folder::new();
+    let model = r#"{"phases": [{"iterations": "rounds", "tasks": [
+        {"type": "cpu", "flops": "800", "computation_pattern": "all_ranks"}, {"type": "pfs_write", "bytes": 1}]}]}"#;
+    folder.write("model.json", model);
+    let job = |kind: &str, nodes: &str| {
+        format!(
+            r#"{{"type": "{kind}", "submit_time": 0, {nodes}, "application_model": "data/input/model.json",
+            "arguments": {{"rounds": 2}}}}"#
+        )
+    };
+    let jobs = [job("malleable", r#""num_nodes_min": 1, "num_nodes_max": 4"#), job("rigid", r#""num_nodes": 2"#)];
+    folder.write("jobs.json", format!(r#"{{"jobs": [{}]}}"#, jobs.join(",")));
+    folder
+}
+
+#[test]
+fn workloads_of_elastisim_become_a_log_and_a_table() {
+    let folder = elastisim();
+    let convert = ["workload", "convert", "jobs.json", "--flops", "10", "--shapes", "s.csv", "--out", "l.swf"];
+    let told = folder.run(&convert);
+    assert!(
+        told.err.contains("1 of 2 jobs have several sizes") && told.err.contains("input and output"),
+        "{}",
+        told.err
+    );
+    // 2 · 800 / (10 · n): 160, 80, 54 and 40 s.
+    assert!(folder.read("s.csv").contains("1,malleable,,,1 2 3 4,4,table:1=160;2=80;3=54;4=40,20"));
+    let run = ["run", "l.swf", "--policy", "easy(shape=min)", "--shapes", "s.csv", "--segments", "g.csv", "--quiet"];
+    folder.run(&run).ok();
+    let rows = folder.read("g.csv");
+    assert!(rows.contains("1,0,160,1") && rows.contains("2,0,80,2"), "{rows}");
+    // As a log it says nothing, and the message says what to do.
+    let problem = folder.run(&["run", "jobs.json", "--policy", "easy"]).fails(2);
+    assert!(problem.contains("ElastiSim") && problem.contains("workload convert"), "{problem}");
+    folder.write("jobs.json", folder.read("jobs.json").replace("model.json", "other.json"));
+    let problem = folder.run(&convert).fails(2);
+    assert!(
+        problem.contains("jobs.json") && problem.contains("place 1") && problem.contains("other.json"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn ranges_of_nodes_become_moldable_jobs() {
+    let folder = Folder::new();
+    let head = "JobIDRaw|User|Partition|Submit|Eligible|Start|End|State|TimelimitRaw|AllocCPUS|NNodes|SubmitLine\n";
+    let row = |id: u32, cpus: u32, nodes: u32, line: &str| {
+        format!("{id}|u|p|1700000000|1700000000|1700000100|1700000200|COMPLETED|60|{cpus}|{nodes}|{line}\n")
+    };
+    let rows = [
+        row(7, 8, 2, "sbatch -N 1-4 job.sh"),
+        row(8, 4, 1, "sbatch -N 1 job.sh -N 2-3"),
+        row(9, 12, 3, "srun --nodes=2-3 --exclusive ./a.out"),
+    ];
+    folder.write("jobs.psv", format!("{head}{}", rows.concat()));
+    let import = ["import", "jobs.psv", "--timezone", "UTC", "--out"];
+    folder.run(&[&import[..], &["plain", "--quiet"]].concat()).ok();
+    let told = folder.run(&[&import[..], &["site", "--shapes", "s.csv"]].concat());
+    assert!(told.err.contains("2 jobs asked for a range of nodes"), "{}", told.err);
+    let table = folder.read("s.csv");
+    let each = if table.contains("7,moldable,1 2 3 4,2,none") { 1 } else { 4 };
+    // In nodes, or in the four processors of each.
+    let sizes = |of: &[u32]| of.iter().map(|n| (n * each).to_string()).collect::<Vec<_>>().join(" ");
+    let expected = format!(
+        "job,kind,sizes,pref,declared\n7,moldable,{},{},none\n9,moldable,{},{},none\n",
+        sizes(&[1, 2, 3, 4]),
+        2 * each,
+        sizes(&[2, 3]),
+        3 * each
+    );
+    assert_eq!(table, expected);
+    // The site itself is the same as without the table.
+    for name in folder.names_in("plain") {
+        let bytes = |site: &str| std::fs::read(folder.path(&format!("{site}/{name}"))).expect("a file");
+        assert_eq!(bytes("plain"), bytes("site"), "{name}");
+    }
+}
+
+#[test]
+fn rules_of_the_machine_and_waiting_for_low_prices() {
+    let folder = folder();
+    let more = ["--policy", "easy(resize=both)", "--overrun", "kill", "--segments", "g.csv", "--quiet"];
+    let walls = ["--resizing", "limit=wall"];
+    folder.run(&[&["run"], &SHAPES[..], &more, &walls].concat()).ok();
+    // The limit of 100 s stays.
+    assert!(folder.read("g.csv").contains("1,40,100,4"), "{}", folder.read("g.csv"));
+    let problem = folder.run(&[&["run"], &SHAPES[..], &more, &["--resizing", "release=after"]].concat()).fails(2);
+    assert!(problem.contains("limit=wall"), "{problem}");
+    let problem = folder.run(&["run", "log.swf", "--policy", "easy(hold=price)"]).fails(2);
+    assert!(problem.contains("--series"), "{problem}");
+    folder.write("cheap.csv", "time,price\n0,9\n60,1\n");
+    let hold =
+        ["run", "log.swf", "--policy", "easy(hold=price,most=1h)", "--series", "cheap.csv", "--segments", "h.csv"];
+    folder.run(&[&hold[..], &["--quiet"]].concat()).ok();
+    assert!(folder.read("h.csv").contains("1,60,160,8"), "{}", folder.read("h.csv"));
+}

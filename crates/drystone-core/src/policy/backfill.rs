@@ -25,7 +25,7 @@ use super::ranking::{self, OrderRanking};
 use super::room::PlanRoom;
 use super::shaped::{DropRule, ResizeRule, ShapeRule, ShapedEasy, SizeChoices};
 use super::{Abilities, Actions, Policy, PolicyEvent, Requirement, StartReason, View};
-use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::model::{JobId, PowerTerm, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, RunningJob, WaitingJob};
 use blocked::BlockedPass;
@@ -524,8 +524,16 @@ impl Policy for Backfill {
         self.unmoved_until(now) > Time::MIN
     }
 
+    fn next_wake(&self) -> Option<Time> {
+        self.shaped.as_ref().and_then(|shaped| shaped.next_wake())
+    }
+
     fn wakes(&self) -> bool {
-        false
+        self.sizes.hold.is_some()
+    }
+
+    fn awaits_term(&self) -> Option<PowerTerm> {
+        self.sizes.hold.map(|hold| hold.term)
     }
 
     fn hears(&self) -> bool {
@@ -551,9 +559,9 @@ impl Policy for Backfill {
     }
 
     fn needs(&self) -> Abilities {
-        let SizeChoices { shape, resize, drop, .. } = self.sizes;
+        let SizeChoices { shape, resize, drop, is_fair, .. } = self.sizes;
         Abilities {
-            shape: shape != ShapeRule::default(),
+            shape: shape != ShapeRule::default() || is_fair,
             resize: resize != ResizeRule::default() || drop == DropRule::Shrink,
             requeue: drop == DropRule::Requeue,
             kill: drop == DropRule::Kill,

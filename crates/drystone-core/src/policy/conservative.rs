@@ -19,8 +19,13 @@
 
 use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob};
 use super::room::{PlanRoom, SeatNamer};
-use super::shaped::{PLANNED_SHAPE, ShapeRule, ShapedConservative, SizeChoices, planned_shape};
-use super::{Abilities, Actions, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
+use super::shaped::{
+    CAP, PLANNED_RESIZE, PLANNED_SHAPE, ResizeRule, SHARE, ShapeRule, ShapedConservative, SizeChoices, planned_choices,
+};
+use super::{
+    Abilities, Actions, Param, ParamCondition, ParamNeeds, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes,
+    Variant, View,
+};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{NodeSeat, RunningJob};
 use serde::{Deserialize, Serialize};
@@ -88,9 +93,8 @@ impl Conservative {
 
     /// Sets the rule for the sizes of jobs at their starts.
     #[must_use]
-    pub fn shaping(mut self, shape: ShapeRule) -> Conservative {
-        self.sizes.shape = shape;
-        self
+    pub fn with_sizes(self, sizes: SizeChoices) -> Conservative {
+        Conservative { sizes, ..self }
     }
 
     /// Sets the horizon.
@@ -276,7 +280,7 @@ impl Policy for Conservative {
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         if let Some(shaped) = &mut self.shaped {
-            return shaped.observe(event);
+            return shaped.observe(event, view);
         }
         match event {
             PolicyEvent::Arrived(id) => self.fresh.push(id),
@@ -349,7 +353,9 @@ impl Policy for Conservative {
     }
 
     fn needs(&self) -> Abilities {
-        Abilities { shape: self.sizes.shape != ShapeRule::default(), ..Abilities::default() }
+        let SizeChoices { shape, resize, is_fair, .. } = self.sizes;
+        let shape = shape != ShapeRule::default() || is_fair;
+        Abilities { shape, resize: resize != ResizeRule::default(), ..Abilities::default() }
     }
 
     fn counts_resources(&self) -> bool {
@@ -395,8 +401,11 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
              which takes long on long queues; the others wait without a promise",
         ),
         PLANNED_SHAPE,
+        PLANNED_RESIZE,
+        SHARE,
+        CAP,
     ],
-    needs: &[],
+    needs: &[ParamNeeds { params: &["share"], any: &[ParamCondition::Not("resize", "none")] }],
     unnamed: None,
     variants: &[Variant {
         name: "talby1999",
@@ -407,11 +416,11 @@ pub(crate) static CONSERVATIVE: PolicyKind = PolicyKind {
         // What becomes of predictions is the forecast's affair; a mistake in the word is found
         // here.
         args.get::<String>("overdue")?;
-        let shape = planned_shape(args)?;
+        let sizes = planned_choices(args)?;
         let policy = Conservative::new(args.choose("notice", Notice::NAMES)?);
-        if shape != ShapeRule::default() && policy.running.is_late() {
-            return Err(args.error("`shape` goes with `notice=immediate` only".into()));
+        if sizes != SizeChoices::default() && policy.running.is_late() {
+            return Err(args.error("`shape`, `resize` and `cap` go with `notice=immediate` only".into()));
         }
-        Ok(Box::new(policy.within(Horizon::build(args)?).shaping(shape)))
+        Ok(Box::new(policy.within(Horizon::build(args)?).with_sizes(sizes)))
     },
 };

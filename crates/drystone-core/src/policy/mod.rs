@@ -36,6 +36,6 @@ pub use multiqueue::{ClassDelay, Control, MultiQueue, Own, Promising, QueueBorde
 pub use planned::{Horizon, Notice};
 pub use register::{register, register_anew};
 pub use registry::{built_in, kind, kinds, names};
-pub use shaped::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices};
+pub use shaped::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices, TermHold};
 pub use slack::Slack;
 pub use spec::PolicySpec;

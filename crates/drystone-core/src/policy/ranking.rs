@@ -37,7 +37,7 @@ pub(super) const STARVE: Param = Param::new(
 );
 
 /// Longest wait of a job.
-const PATIENCE: Takes = Takes::Form(&ValueForm {
+pub(super) const PATIENCE: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "20h|2d",
     samples: &["20h", "2d", "0s", "90m", "30", "2-00:00:00"],
@@ -53,7 +53,7 @@ pub(super) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
 }
 
 /// A length of time: a whole number and a unit, or as Slurm writes it.
-fn seconds(text: &str) -> Option<Span> {
+pub(super) fn seconds(text: &str) -> Option<Span> {
     if let Some(length) = read_clock_length(text) {
         return (length <= 1 << 40).then_some(Span(length));
     }

@@ -62,6 +62,8 @@ pub enum Chapter {
     Sized(Procs),
     /// Its size changed from the first to the second.
     Resized(Procs, Procs),
+    /// It asked for this size.
+    Asked(Procs),
     /// It was taken off its processors.
     Suspended,
     /// It resumed.
@@ -237,6 +239,10 @@ impl Observer for Biography {
         if from != to {
             self.write(now, id, Chapter::Resized(from, to));
         }
+    }
+
+    fn asked(&mut self, now: Time, id: JobId, procs: Procs) {
+        self.write(now, id, Chapter::Asked(procs));
     }
 
     fn suspended(&mut self, now: Time, id: JobId) {
@@ -552,6 +558,7 @@ impl Explanation<'_> {
             Chapter::Sized(procs) => format!("gets {}", self.size(*procs)),
             Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.size(*to)),
             Chapter::Resized(from, to) => format!("grows from {from} to {}", self.size(*to)),
+            Chapter::Asked(procs) => format!("asks for {}", self.size(*procs)),
             Chapter::Suspended => "is suspended".to_string(),
             Chapter::Resumed => "resumes".to_string(),
             Chapter::Repredicted(span) => format!("is predicted to run for {} in total", long(*span)),

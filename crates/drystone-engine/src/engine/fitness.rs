@@ -1,7 +1,7 @@
 //! Checks that a scheduler can work on a workload at all, made before anything is simulated.
 
 use super::Scheduler;
-use crate::model::{Span, Workload};
+use crate::model::{PowerTerm, Span, Workload};
 use crate::parts::predict::Correction;
 use crate::policy::Requirement;
 
@@ -28,6 +28,16 @@ pub enum Unfit {
          leave the caps out (`--power`)"
     )]
     Unpowered,
+    /// The policy waits for low carbon or prices, and nothing says what they are.
+    #[error(
+        "it waits for times of low {name}, and nothing says when these are; give it a table with the columns time and {name} \
+         (`--series`), or leave `hold` out",
+        name = term.name()
+    )]
+    Unpriced {
+        /// Quantity that it waits for.
+        term: PowerTerm,
+    },
     /// Jobs outlive what the policy takes for certain.
     #[error(
         "it counts a job as gone when its prediction is over, but {outliving} of {jobs} jobs outlive theirs, first job \
@@ -67,6 +77,12 @@ impl Scheduler {
             workload.shapes().and_then(|shapes| shapes.power.as_ref()).is_some_and(|power| !power.caps.is_empty());
         if powered && !self.policy.knows_shapes() {
             return Err(Unfit::Unpowered);
+        }
+        if let Some(term) = self.policy.awaits_term() {
+            let terms = workload.shapes().and_then(|shapes| shapes.terms.as_ref());
+            if !terms.is_some_and(|terms| terms.knows(term)) {
+                return Err(Unfit::Unpriced { term });
+            }
         }
         let forecast = &self.forecast;
         match self.policy.requires() {

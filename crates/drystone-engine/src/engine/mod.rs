@@ -27,7 +27,7 @@ pub use notes::{GaugeNote, Notes};
 pub use observer::{AnyObserver, Levels, Observer, Schedule};
 pub use platform::splitmix64;
 pub use platform::{MemorySource, Platform, PlatformError, Transfer, TransferCost};
-pub use segments::{Segment, SegmentEnd, Segments};
+pub use segments::{Segment, SegmentEnd, Segments, SizeRequest};
 pub use session::{ImpossibleJob, NewsError, PolicyViolation, ProposalError, Scheduler, Session};
 pub use simulation::{Simulation, SimulationError};
 pub use source::{EventSource, Incoming, OutageTurn, Stroke, WorkloadReplay};

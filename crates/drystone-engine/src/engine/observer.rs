@@ -94,6 +94,10 @@ pub trait Observer {
     #[inline]
     fn resized(&mut self, _now: Time, _id: JobId, _sizes: (Procs, Procs), _times: (Span, Span)) {}
 
+    /// A running job asks for another size.
+    #[inline]
+    fn asked(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
+
     /// A job was suspended.
     #[inline]
     fn suspended(&mut self, _now: Time, _id: JobId) {}
@@ -190,6 +194,7 @@ macro_rules! events {
         $method!(placed(now: Time, id: JobId, on: &ProcSet));
         $method!(sized(now: Time, id: JobId, procs: Procs));
         $method!(resized(now: Time, id: JobId, sizes: (Procs, Procs), times: (Span, Span)));
+        $method!(asked(now: Time, id: JobId, procs: Procs));
         $method!(suspended(now: Time, id: JobId));
         $method!(resumed(now: Time, id: JobId));
         $method!(reserved(now: Time, id: JobId, start: Time, latest: Time));

@@ -25,6 +25,17 @@ pub struct Segment {
     pub then: SegmentEnd,
 }
 
+/// A request of a running job for another size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeRequest {
+    /// Job concerned.
+    pub job: JobId,
+    /// Time of the request.
+    pub time: Time,
+    /// Size that it asks for.
+    pub procs: Procs,
+}
+
 /// Event that ends a job's segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentEnd {
@@ -59,6 +70,10 @@ impl SegmentEnd {
 pub struct Segments {
     /// Of jobs that have ended, or were lost, in the order of their ends.
     pub list: Vec<Segment>,
+    /// Requests for other sizes, in order of time.
+    pub asks: Vec<SizeRequest>,
+    /// Processor-seconds whose progress outages took from jobs that ran on with fewer processors.
+    pub set_back: u64,
     open: BTreeMap<JobId, Vec<SegmentPart>>,
 }
 
@@ -135,7 +150,12 @@ impl Observer for Segments {
         }
     }
 
-    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), _times: (Span, Span)) {
+    fn asked(&mut self, time: Time, job: JobId, procs: Procs) {
+        self.asks.push(SizeRequest { job, time, procs });
+    }
+
+    fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), (_, lost): (Span, Span)) {
+        self.set_back += u64::from(from) * lost.0.unsigned_abs();
         let Some(parts) = self.open.get_mut(&id) else { return };
         // All changes of one instant are one.
         if parts.last().is_some_and(|part| part.start == now) && parts.len() > 1 {

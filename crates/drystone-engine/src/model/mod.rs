@@ -33,8 +33,8 @@ pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
 pub(crate) use shape::multiply;
 pub use shape::{
-    Decimal, JobKind, JobShape, PowerCap, PowerSupply, SPEEDUPS, ShapeTruth, SizeSet, Speedup, UNLIMITED,
-    WorkloadShapes,
+    Decimal, JobKind, JobShape, PowerCap, PowerSupply, PowerTerm, PowerTerms, ResizeRules, SPEEDUPS, ShapeTruth,
+    SizeSet, Speedup, UNLIMITED, WorkloadShapes,
 };
 pub use sorting::SharedSort;
 pub use time::FURTHEST;

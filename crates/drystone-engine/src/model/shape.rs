@@ -3,12 +3,16 @@
 //! A [`JobShape`] is what a scheduler may know; a [`ShapeTruth`] is what the machine alone knows.
 
 mod power;
+mod rules;
+mod series;
 mod sizes;
 mod speedup;
 
 use super::{Procs, Span};
 pub use power::{PowerCap, PowerSupply, UNLIMITED};
+pub use rules::ResizeRules;
 use serde::{Deserialize, Serialize};
+pub use series::{PowerTerm, PowerTerms};
 pub use sizes::SizeSet;
 pub(crate) use speedup::multiply;
 pub use speedup::{Decimal, SPEEDUPS, Speedup};
@@ -153,8 +157,14 @@ impl ShapeTruth {
     /// Returns the run time at a size of a job with this shape.
     #[must_use]
     pub fn run_at(&self, size: Procs, shape: &JobShape) -> Span {
-        let run = seconds(&self.speedup, self.reference_run, self.reference, size);
+        let run = self.whole_run_at(size);
         if self.cut { run.min(shape.estimate_of_log(size)) } else { run }
+    }
+
+    /// Returns the run time at a size that no limit cuts.
+    #[must_use]
+    pub fn whole_run_at(&self, size: Procs) -> Span {
+        seconds(&self.speedup, self.reference_run, self.reference, size)
     }
 }
 
@@ -170,6 +180,10 @@ pub struct WorkloadShapes {
     pub of: Vec<Option<u32>>,
     /// Power over time, where it is limited or counted.
     pub power: Option<std::sync::Arc<PowerSupply>>,
+    /// Carbon intensity and price over time, where they are known.
+    pub terms: Option<std::sync::Arc<PowerTerms>>,
+    /// Rules of the machine for changes of size.
+    pub rules: ResizeRules,
 }
 
 impl WorkloadShapes {
@@ -191,13 +205,14 @@ impl WorkloadShapes {
     #[must_use]
     pub fn earlier(&self, by: Span) -> WorkloadShapes {
         let power = self.power.as_ref().map(|power| std::sync::Arc::new(power.earlier(by)));
-        WorkloadShapes { power, ..self.clone() }
+        let terms = self.terms.as_ref().map(|terms| std::sync::Arc::new(terms.earlier(by)));
+        WorkloadShapes { power, terms, ..self.clone() }
     }
 
     /// Returns those of the jobs at these places.
     #[must_use]
     pub fn piece(&self, places: std::ops::Range<usize>) -> WorkloadShapes {
         let of = self.of.get(places).unwrap_or_default().to_vec();
-        WorkloadShapes { known: self.known.clone(), truths: self.truths.clone(), of, power: self.power.clone() }
+        WorkloadShapes { of, ..self.clone() }
     }
 }

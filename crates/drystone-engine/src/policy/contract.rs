@@ -1,7 +1,7 @@
 //! The contract between a policy and what drives it: events in, actions out.
 
 use super::{Priorities, PriorityError, View};
-use crate::model::{JobId, ProcSet, Procs, Span, Time};
+use crate::model::{JobId, PowerTerm, ProcSet, Procs, Span, Time};
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -581,6 +581,12 @@ pub trait Policy: Snapshot + Send + Sync {
     /// ([`crate::engine::Scheduler::fits`]).
     fn knows_shapes(&self) -> bool {
         false
+    }
+
+    /// Returns the quantity for whose low values it lets jobs wait; `None` for none. It is refused
+    /// where that is not known ([`crate::engine::Scheduler::fits`]).
+    fn awaits_term(&self) -> Option<PowerTerm> {
+        None
     }
 
     /// Returns whether it handles news: every event from [`PolicyEvent::Held`] on. A policy that

@@ -1,6 +1,8 @@
 //! Sizes of jobs and power, as policies see them.
 
-use crate::model::{JobId, JobShape, PowerSupply, Procs, ShapeTruth, Span, Time, multiply};
+use crate::model::{
+    JobId, JobShape, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time, WorkloadShapes, multiply,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +17,10 @@ pub struct ShapeWorld {
     truths: Option<Arc<Vec<ShapeTruth>>>,
     #[serde(skip)]
     power: Option<Arc<PowerSupply>>,
+    #[serde(skip)]
+    terms: Option<Arc<PowerTerms>>,
+    #[serde(skip)]
+    rules: ResizeRules,
     of: BTreeMap<JobId, u32>,
     /// Running jobs whose size has changed, or is to change.
     pub(crate) states: BTreeMap<JobId, SizeState>,
@@ -35,6 +41,10 @@ pub(crate) struct SizeState {
     pub(crate) base: Option<SizeBase>,
     /// Earlier sizes, and the seconds of progress at each.
     pub(crate) progress: Vec<(Procs, Span)>,
+    /// Time at which it is killed, where its limit stays as it was at its start.
+    pub(crate) limit: Option<Time>,
+    /// Predicted seconds that are left beyond that time.
+    pub(crate) beyond: Span,
 }
 
 /// A running job before the changes of an instant.
@@ -50,23 +60,37 @@ pub(crate) struct SizeBase {
 impl SizeState {
     /// A job whose size has not changed.
     pub(crate) fn new() -> SizeState {
-        SizeState { stall: Span::ZERO, pending: None, base: None, progress: Vec::new() }
+        SizeState {
+            stall: Span::ZERO,
+            pending: None,
+            base: None,
+            progress: Vec::new(),
+            limit: None,
+            beyond: Span::ZERO,
+        }
     }
 }
 
 impl ShapeWorld {
     /// Shapes of jobs that are still to come.
-    pub(crate) fn new(
-        known: Arc<Vec<JobShape>>,
-        truths: Option<Arc<Vec<ShapeTruth>>>,
-        power: Option<Arc<PowerSupply>>,
-    ) -> ShapeWorld {
-        ShapeWorld { known, truths, power, ..ShapeWorld::default() }
+    pub(crate) fn new(shapes: &WorkloadShapes, is_clairvoyant: bool) -> ShapeWorld {
+        let WorkloadShapes { known, truths, power, terms, rules, .. } = shapes;
+        // A limit at which no job is killed changes no end.
+        let keeps_limits = rules.keeps_limits && truths.iter().any(|truth| truth.cut);
+        ShapeWorld {
+            known: known.clone(),
+            truths: is_clairvoyant.then(|| truths.clone()),
+            power: power.clone(),
+            terms: terms.clone(),
+            rules: ResizeRules { keeps_limits, ..*rules },
+            ..ShapeWorld::default()
+        }
     }
 
     /// Takes from another what is no part of a saved state.
     pub(crate) fn adopt_tables(&mut self, other: &ShapeWorld) {
         (self.known, self.truths, self.power) = (other.known.clone(), other.truths.clone(), other.power.clone());
+        (self.terms, self.rules) = (other.terms.clone(), other.rules);
     }
 
     /// A job has this shape.
@@ -100,6 +124,18 @@ impl ShapeWorld {
     #[must_use]
     pub fn power(&self) -> Option<&PowerSupply> {
         self.power.as_deref()
+    }
+
+    /// Carbon intensity and price over time, where they are known.
+    #[must_use]
+    pub fn terms(&self) -> Option<&PowerTerms> {
+        self.terms.as_deref()
+    }
+
+    /// Rules of the machine for changes of size.
+    #[must_use]
+    pub fn rules(&self) -> ResizeRules {
+        self.rules
     }
 
     /// Returns the run time of a job at a size as far as the scheduler knows: the estimate, or of a

@@ -11,6 +11,17 @@ impl SizeState {
     }
 }
 
+impl ShapeWorld {
+    /// Returns the time at which a running job is killed, where that does not move with its size.
+    pub(crate) fn limit(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
+        if !self.rules().keeps_limits {
+            return None;
+        }
+        let first = || Some(entry.first_start + self.shape(id)?.estimate_of_log(entry.procs));
+        self.states.get(&id).and_then(|state| state.limit).or_else(first)
+    }
+}
+
 impl<'a> View<'a> {
     /// Returns the shapes of jobs and the power; `None` where every job has one size and power is
     /// unlimited.
@@ -117,12 +128,14 @@ impl<'a> View<'a> {
             Some(base) => base,
             None => {
                 let stall = state.map_or(Span::ZERO, |state| state.stall_left(entry, at));
-                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall }
+                let beyond = state.map_or(Span::ZERO, |state| state.beyond);
+                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall + beyond }
             }
         };
         let cost = self.resize_cost(id, base.procs, to);
         let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
-        at + base.stall + cost + left
+        let end = at + base.stall + cost + left;
+        shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
     }
 
     /// Returns the spans that a running job is predicted to hold from now on.

@@ -79,7 +79,12 @@ pub fn import(
     if sorted.jobs.iter().any(|(_, carrier)| *carrier == Carrier::Swf) {
         return swf::import(sorted, options, open);
     }
-    let mut intake = RowIntake::new(ReadSettings { zone, form, cluster: options.cluster.clone() });
+    let mut intake = RowIntake::new(ReadSettings {
+        zone,
+        form,
+        cluster: options.cluster.clone(),
+        ranges: options.node_ranges.clone(),
+    });
     let mut memory = ReaderMemory::default();
     let mut files_read = Vec::new();
     let Sorted { jobs, machine, gres, accounts, events, mut unread } = sorted;

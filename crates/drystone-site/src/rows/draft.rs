@@ -48,6 +48,8 @@ pub(crate) struct RowDraft<'a> {
     pub(crate) flags: Flags,
     pub(crate) exit: Option<(i16, i16)>,
     pub(crate) priority: Option<u32>,
+    /// The command with which it was submitted, of which nothing is kept.
+    pub(crate) command: &'a [u8],
     /// The job's name, of which only a number is kept.
     pub(crate) name: &'a [u8],
     pub(crate) usage: RowUsage,
@@ -90,6 +92,7 @@ impl<'a> RowDraft<'a> {
             flags: Flags::default(),
             exit: None,
             priority: None,
+            command: b"",
             name: b"",
             usage: RowUsage::UNKNOWN,
         }

@@ -9,6 +9,7 @@ use super::troubles::{RowTrouble, Troubles};
 use super::usage::RowUsage;
 use crate::clock::{Local, Zone, ZoneLookup};
 use crate::error::SiteError;
+use crate::ranges::NodeRanges;
 use crate::rules::{Example, ImportRule, RuleTally};
 use crate::text::{IdPart, RecordState, TimeForm, UNKNOWN, When};
 
@@ -21,6 +22,8 @@ pub(crate) struct ReadSettings {
     pub(crate) form: TimeForm,
     /// Only rows of this cluster.
     pub(crate) cluster: Option<String>,
+    /// Ranges of nodes that jobs ask for, where they are collected.
+    pub(crate) ranges: Option<NodeRanges>,
 }
 
 /// Constructor of intakes of parts of a file.
@@ -54,6 +57,7 @@ pub(crate) struct RowIntake {
     pub(crate) form: TimeForm,
     cluster: Option<Vec<u8>>,
     zone: Option<ZoneLookup>,
+    ranges: Option<NodeRanges>,
     open: Vec<OpenHour>,
     /// Jobs whose steps were found elsewhere than behind their own row.
     pub(crate) orphans: Vec<(Symbol, FilePlace)>,
@@ -81,13 +85,14 @@ pub(crate) struct RowIntake {
 
 impl RowIntake {
     pub(crate) fn new(settings: ReadSettings) -> RowIntake {
-        let ReadSettings { zone, form, cluster } = settings;
+        let ReadSettings { zone, form, cluster, ranges } = settings;
         RowIntake {
             table: AccountingTable::default(),
             tally: RuleTally::default(),
             form,
             cluster: cluster.map(String::into_bytes),
             zone: zone.map(ZoneLookup::new),
+            ranges,
             open: Vec::new(),
             orphans: Vec::new(),
             last_job: [Vec::new(), Vec::new()],
@@ -414,6 +419,9 @@ impl RowIntake {
         };
         row.priority = draft.priority.unwrap_or(UNKNOWN);
         row.name = if draft.name.is_empty() { 0 } else { number_of(draft.name) };
+        if let Some(ranges) = self.ranges.as_ref().filter(|_| !draft.command.is_empty() && row.id != NONE) {
+            ranges.note(row.id, &String::from_utf8_lossy(draft.command));
+        }
         row.state = draft.state;
         (row.file, row.line) = (draft.place.file, draft.place.line);
     }
@@ -425,7 +433,8 @@ impl RowIntake {
 
     /// The settings by which rows are read.
     pub(crate) fn settings(&self) -> ReadSettings {
-        ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None }
+        let ranges = self.ranges.clone();
+        ReadSettings { zone: self.zone().cloned(), form: self.form.clone(), cluster: None, ranges }
     }
 
     /// The zone of local times.

@@ -191,13 +191,17 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// each of its values.
 pub(crate) fn fixed() -> Vec<PolicySpec> {
     /// Parameters of sizes, and names that set them.
-    const SIZED: [&str; 10] = [
+    const SIZED: [&str; 14] = [
         "shape=",
         "resize=",
         "ladder=",
         "share=",
         "grow=",
         "drop=",
+        "cap=fair",
+        "hold=",
+        "most=",
+        "(q=",
         "easy-min",
         "easy-pref",
         "easy-average",

@@ -109,6 +109,16 @@ pub enum LogError {
         /// Description of the mistake and its correction.
         problem: String,
     },
+    /// A workload of ElastiSim or Batsim whose jobs cannot be given sizes.
+    #[error("{}: {problem}", at_line(file, *line))]
+    Elastic {
+        /// The file's name.
+        file: Arc<str>,
+        /// The line, from 1; 0 where it is unknown.
+        line: u64,
+        /// Description of the mistake and its correction.
+        problem: String,
+    },
     /// A line too long to be text of a log.
     #[error("{file}:{line}: the line is longer than {limit} bytes; this is not a log in Standard Workload Format")]
     LongLine {
@@ -246,6 +256,7 @@ impl LogError {
             | LogError::Trailing { file, line }
             | LogError::Foreign { file, line, .. }
             | LogError::Batsim { file, line, .. }
+            | LogError::Elastic { file, line, .. }
             | LogError::Circumstance { file, line, .. }
             | LogError::LongLine { file, line, .. }
             | LogError::TooWide { file, line, .. }

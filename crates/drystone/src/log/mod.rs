@@ -7,6 +7,7 @@
 //! - [`transform`]: other loads, pieces of a log, months.
 //! - [`transient`]: how a workload changes from batch to batch.
 //! - [`batsim`]: workloads and schedules of Batsim.
+//! - [`elastic`]: workloads of ElastiSim and Batsim whose jobs have several sizes.
 //! - [`load`]: all of it in one step.
 //! - [`outages`], [`circumstances`]: tables of processors that were out, and of what is known of
 //!   jobs beyond a log.
@@ -15,6 +16,7 @@ pub mod batsim;
 pub mod circumstances;
 pub mod clean;
 pub mod describe;
+pub mod elastic;
 mod error;
 mod foreign;
 mod load;

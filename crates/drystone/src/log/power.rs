@@ -1,6 +1,7 @@
 //! Power of a machine over time: a table of caps.
 
-use crate::log::shapes::ShapesError;
+use crate::log::series::PowerSeries;
+use crate::log::shapes::{ShapesError, shapes_or_none};
 use crate::model::{PowerCap, PowerSupply, Setting, Time, Workload, WorkloadShapes};
 use std::sync::Arc;
 
@@ -116,10 +117,13 @@ pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result
         workload.provenance.settings.push(Setting { name: name.to_string(), value });
     }
     let power = Some(Arc::new(PowerSupply { caps: caps.clone(), idle }));
-    let of = vec![None; workload.len()];
-    let shapes = before.map_or_else(
-        || WorkloadShapes { of, power: power.clone(), ..WorkloadShapes::default() },
-        |shapes| WorkloadShapes { power: power.clone(), ..(*shapes).clone() },
-    );
+    let shapes = WorkloadShapes { power, ..shapes_or_none(&workload) };
     Ok(workload.shaped(Some(Arc::new(shapes))))
+}
+
+/// Lets the policies of a workload know carbon intensity and price over time.
+#[must_use]
+pub fn give_terms(workload: Workload, series: &PowerSeries) -> Workload {
+    let shapes = WorkloadShapes { terms: Some(Arc::new(series.terms())), ..shapes_or_none(&workload) };
+    workload.shaped(Some(Arc::new(shapes)))
 }

@@ -1,6 +1,6 @@
 //! Carbon intensity and price of electricity over time.
 
-use crate::model::{Span, Time};
+use crate::model::{PowerTerms, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// A series of carbon intensities and prices; each line holds until the next.
@@ -123,6 +123,20 @@ impl PowerSeries {
     /// It begins later.
     pub fn check_from(&self, time: Time) -> Result<(), PowerSeriesError> {
         self.at(time).map(|_| ())
+    }
+
+    /// Returns what a scheduler knows of it, in millionths.
+    #[must_use]
+    pub fn terms(&self) -> PowerTerms {
+        let millionths = |number: f64| (number * 1e6).round() as i64;
+        let column = |is_known: bool, of: fn(&(Time, f64, f64)) -> f64| -> Vec<i64> {
+            self.rows.iter().filter(|_| is_known).map(|row| millionths(of(row))).collect()
+        };
+        PowerTerms {
+            times: self.times().collect(),
+            carbon: column(self.carbon, |row| row.1),
+            price: column(self.price, |row| row.2),
+        }
     }
 
     /// Returns the same series, earlier by so much.

@@ -1,7 +1,7 @@
 //! Measures of jobs that change shape, and of power: from the segments in which they ran.
 
 use super::power::{PowerMeter, PowerTimeline, PowerUse};
-use crate::engine::{Segment, SegmentEnd};
+use crate::engine::{Segment, SegmentEnd, Segments, SizeRequest};
 use crate::log::series::{PowerSeries, PowerSeriesError};
 use crate::model::{JobId, JobKind, JobShape, SharedSort, Time, Workload};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,13 @@ pub struct SizeReport {
     pub shrinks: u64,
     /// Seconds without progress because of changes of size.
     pub reconfiguring: i64,
+    /// Processor-seconds whose progress was lost: since the last point of a job that went on after
+    /// an outage with fewer processors, or all of an attempt.
+    #[serde(default)]
+    pub work_lost: u64,
+    /// Requests of jobs for other sizes, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<SizeAsks>,
     /// Mean of size over preferred size, weighted by time.
     pub mean_size: f64,
     /// Share of the running time at the preferred size.
@@ -39,6 +46,17 @@ pub struct SizeReport {
     /// Jobs by the log's numbers.
     #[serde(skip)]
     pub jobs: BTreeMap<i64, SizedJob>,
+}
+
+/// Requests of running jobs for other sizes.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SizeAsks {
+    /// Number of requests.
+    pub number: u64,
+    /// Share that was granted.
+    pub granted: f64,
+    /// Mean seconds until those that were granted.
+    pub wait: f64,
 }
 
 /// Waits of the jobs of one kind.
@@ -84,7 +102,7 @@ impl SizeReport {
     /// Cost: O(n log n).
     pub fn of(
         workload: &Workload,
-        segments: &[Segment],
+        segments: &Segments,
         series: Option<&PowerSeries>,
     ) -> Result<SizeReport, PowerSeriesError> {
         let mut meter = SizeMeter::default();
@@ -124,6 +142,8 @@ struct ShapeSums {
     preferred: i128,
     /// Jobs, waits, responses and slowdowns by kind.
     kinds: [(u64, i128, i128, f64); JobKind::ALL.len()],
+    /// Requests for sizes, those that were granted, and the seconds until then.
+    asks: (u64, u64, i128),
 }
 
 impl SizeMeter {
@@ -134,18 +154,24 @@ impl SizeMeter {
     pub fn add(
         &mut self,
         workload: &Workload,
-        segments: &[Segment],
+        segments: &Segments,
         series: Option<&PowerSeries>,
     ) -> Result<(), PowerSeriesError> {
         self.parts += 1;
-        let mut list: Vec<&Segment> = segments.iter().collect();
+        let mut list: Vec<&Segment> = segments.list.iter().collect();
         list.sort_shared_by_key(|segment| (segment.job, segment.start, segment.end));
         let mut turns = Vec::new();
         let first = workload.submits().unwrap_or_default().0;
         let last = list.iter().map(|segment| segment.end).max().unwrap_or(first);
         let useful = self.sums.useful;
+        let mut asks: Vec<&SizeRequest> = segments.asks.iter().collect();
+        asks.sort_shared_by_key(|ask| (ask.job, ask.time));
+        self.report.work_lost += segments.set_back;
         for of_job in list.chunk_by(|a, b| a.job == b.job) {
             self.take(workload, of_job, &mut turns);
+            let first = asks.partition_point(|ask| ask.job < of_job[0].job);
+            let end = asks.partition_point(|ask| ask.job <= of_job[0].job);
+            self.take_asks(of_job, &asks[first..end]);
         }
         self.capacity += f64::from(workload.machine().procs) * (last - first).as_f64();
         let counted = workload
@@ -167,12 +193,17 @@ impl SizeMeter {
         let shape = shape_of(workload, start.job);
         let watts = shape.map_or(0, |shape| shape.watts);
         let mut sized = SizedJob { first: start.procs, last: end.procs, ..SizedJob::default() };
-        let (mut area, mut time, mut ran) = (0i128, 0i128, 0i128);
+        let (mut area, mut time, mut ran, mut attempt) = (0i128, 0i128, 0i128, 0i128);
         for (at, segment) in of_job.iter().enumerate() {
             let seconds = i128::from((segment.end - segment.start).0);
             area += seconds * i128::from(segment.procs);
             time += seconds;
             // What an outage or a drop of power took away was no run.
+            let is_lost = matches!(segment.then, SegmentEnd::Requeued | SegmentEnd::Lost);
+            attempt += seconds * i128::from(segment.procs);
+            if is_lost {
+                report.work_lost += u64::try_from(std::mem::take(&mut attempt)).unwrap_or(0);
+            }
             ran = if segment.then == SegmentEnd::Requeued { 0 } else { ran + seconds };
             sums.sizes += seconds as f64 * f64::from(segment.procs) / f64::from(job.procs);
             sums.preferred += if segment.procs == job.procs { seconds } else { 0 };
@@ -203,6 +234,22 @@ impl SizeMeter {
         *slowdowns += (response.as_f64() / run.as_f64().max(10.0)).max(1.0);
     }
 
+    /// Takes the requests of a job, in order of time. Each stands until the next.
+    fn take_asks(&mut self, of_job: &[&Segment], asks: &[&SizeRequest]) {
+        for (at, ask) in asks.iter().enumerate() {
+            let until = asks.get(at + 1).map_or(Time::MAX, |next| next.time);
+            let granted = of_job
+                .iter()
+                .find(|segment| segment.procs == ask.procs && segment.end > ask.time && segment.start < until);
+            let sums = &mut self.sums.asks;
+            sums.0 += 1;
+            if let Some(segment) = granted {
+                sums.1 += 1;
+                sums.2 += i128::from((segment.start - ask.time).0.max(0));
+            }
+        }
+    }
+
     /// The report on everything added.
     #[must_use]
     pub fn finish(self) -> SizeReport {
@@ -225,6 +272,12 @@ impl SizeMeter {
             }
         }
         report.slowdown_ref /= jobs as f64;
+        let (asked, granted, waited) = sums.asks;
+        report.asks = (asked > 0).then(|| SizeAsks {
+            number: asked,
+            granted: granted as f64 / asked as f64,
+            wait: waited as f64 / granted.max(1) as f64,
+        });
         report.held = u64::try_from(sums.held).unwrap_or(u64::MAX);
         report.utilisation = sums.held as f64 / capacity;
         report.useful = sums.useful as f64 / capacity;
@@ -253,9 +306,14 @@ impl SizeReport {
             ("utilisation, and useful".to_string(), format!("{}, {}", percent(self.utilisation), percent(self.useful))),
             ("times that jobs grew, shrank".to_string(), format!("{}, {}", self.grows, self.shrinks)),
             ("reconfiguring".to_string(), format!("{} s", self.reconfiguring)),
+            ("work lost".to_string(), format!("{} processor-seconds", self.work_lost)),
             ("size over preferred size, mean".to_string(), format!("{:.3}", self.mean_size)),
             ("running time at the preferred size".to_string(), percent(self.at_pref)),
         ];
+        if let Some(asks) = &self.asks {
+            let value = format!("{}, {}, {:.0} s", asks.number, percent(asks.granted), asks.wait);
+            facts.push(("requests for sizes, granted, mean wait of these".to_string(), value));
+        }
         let minutes = |seconds: f64| format!("{:.1} min", seconds / 60.0);
         for one in self.kinds.iter().filter(|_| self.kinds.len() > 1) {
             let jobs = if one.jobs == 1 { "job" } else { "jobs" };
@@ -329,7 +387,9 @@ mod tests {
             row(1, 40, 90, 4, SegmentEnd::Ended),
         ];
         let series = PowerSeries::read("s", "time,carbon,price\n0,360,3600\n").expect("a series");
-        let report = SizeReport::of(&workload, &segments, Some(&series)).expect("measured");
+        let report =
+            SizeReport::of(&workload, &Segments { list: segments.to_vec(), ..Segments::default() }, Some(&series))
+                .expect("measured");
         // 8·40 + 4·50 + 8·35 + 4·50 of 8·125; 800 + 200 useful.
         assert_eq!((report.held, report.grows, report.shrinks), (1000, 1, 1));
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);

@@ -41,6 +41,7 @@ mod readers;
 mod session;
 mod shapes_changed;
 mod shapes_golden;
+mod shapes_rules;
 mod simulation;
 mod slack_golden;
 mod slack_overruns;

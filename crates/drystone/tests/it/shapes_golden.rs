@@ -2,7 +2,7 @@
 //! simulator, segment by segment.
 
 use crate::common::shared;
-use drystone::engine::{Segment, Segments};
+use drystone::engine::Segments;
 use drystone::experiment::Experiment;
 use drystone::log::clean::{CleaningOptions, Overrun};
 use drystone::log::power::{CapTable, give_power, read_caps};
@@ -18,7 +18,7 @@ use std::path::Path;
 /// Segments of each job, by the log's number: start, end, processors.
 type Sizes = BTreeMap<i64, Vec<[i64; 3]>>;
 
-fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Sizes, Vec<Segment>) {
+fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Sizes, Segments) {
     let policy: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut segments = Segments::default();
     let experiment = Experiment::new(&policy, workload).losing(outages);
@@ -29,7 +29,7 @@ fn simulate(workload: &Workload, policy: &str, outages: Option<&Outages>) -> (Si
         sizes.entry(segment.number).or_default().push(row);
     }
     sizes.values_mut().for_each(|rows| rows.sort_unstable());
-    (sizes, segments.list)
+    (sizes, segments)
 }
 
 fn read_log(path: &Path) -> Workload {

@@ -35,6 +35,8 @@ impl NaiveShapeWorld<'_> {
         for &(want, keep) in rungs {
             let smallest = want == "min" && job.kind == NaiveKind::Malleable;
             let size = if smallest { job.sizes[0] } else { job.preferred };
+            let cap = self.cap_of(head);
+            let size = job.sizes.iter().rfind(|&&other| other <= size.min(cap)).copied().unwrap_or(size);
             let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held).sum::<i64>()) - coming;
             if need + coming <= 0 && self.fits(&self.spans(None), now, now + job.known[&size], size, job.watts) {
                 self.start(head, size);
@@ -170,6 +172,8 @@ impl NaiveShapeWorld<'_> {
             }
         }
         let until = end(at, size);
-        until < self.run[at].known_end(now) && self.fits(&spans, now, until, size, self.run[at].job.watts)
+        size <= self.cap_of(self.run[at].at)
+            && until < self.run[at].known_end(now)
+            && self.fits(&spans, now, until, size, self.run[at].job.watts)
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct NaiveSpan {
 fn has_room(world: &NaiveShapeWorld<'_>, spans: &[NaiveSpan], time: i64, procs: i64, watts: i64) -> bool {
     let held = || spans.iter().filter(|span| span.from <= time && time < span.until);
     let free = world.procs - held().map(|span| span.procs).sum::<i64>();
-    free >= procs && (watts == 0 || world.cap(time) - held().map(|span| span.watts).sum::<i64>() >= watts)
+    free >= procs && world.cap(time) - held().map(|span| span.watts).sum::<i64>() >= watts
 }
 
 /// The times from one on at which something changes.

@@ -4,7 +4,8 @@
 use drystone::engine::Segments;
 use drystone::experiment::Experiment;
 use drystone::log::clean::Overrun;
-use drystone::log::power::{CapTable, give_power};
+use drystone::log::power::{CapTable, give_power, give_terms};
+use drystone::log::series::PowerSeries;
 use drystone::log::shapes::{give_shapes, read_shapes};
 use drystone::model::{Job, LogStatus, Machine, PowerCap, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
@@ -116,6 +117,14 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
     let workload = Workload::new(machine, list, truths, Provenance::default()).expect("possible");
     let shapes = read_shapes("drawn", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let workload = give_shapes(workload, &shapes, Overrun::RunOn).unwrap_or_else(|error| panic!("{error}\n{text}")).0;
+    let workload = match &rules.hold {
+        None => workload,
+        Some((steps, _)) => {
+            let rows: Vec<String> = steps.iter().map(|(time, value)| format!("{time},{value}\n")).collect();
+            let series = PowerSeries::read("drawn", &format!("time,carbon\n{}", rows.concat())).expect("a series");
+            give_terms(workload, &series)
+        }
+    };
     if rules.caps.is_empty() {
         return workload;
     }
@@ -157,8 +166,18 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
     let (ladder, share) =
         (prop::sample::select(vec!["min", "pref", "keep"]), prop::sample::select(vec!["surplus", "equal", "fpsma"]));
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (shape, ladder, share, flags, prop::collection::vec((5i64..40, 40i64..80), 0..4)).prop_map(
-        |(shape, ladder, share, (shrinks, grows, capped, foresees, drops), caps)| {
+    let steps = prop::collection::vec((1i64..40, 0i64..9), 0..6);
+    let extra = (prop::bool::weighted(0.3), prop::option::weighted(0.3, (steps, 0i64..120)));
+    (shape, ladder, share, flags, prop::collection::vec((5i64..40, 40i64..80), 0..4), extra).prop_map(
+        |(shape, ladder, share, (shrinks, grows, capped, foresees, drops), caps, (is_fair, hold))| {
+            let hold = hold.map(|(gaps, most)| {
+                let mut list = vec![(-1000, 4)];
+                gaps.into_iter().fold(0, |from, (gap, value)| {
+                    list.push((from + gap, value));
+                    from + gap
+                });
+                (list, most)
+            });
             let (mut from, mut list) = (0, Vec::new());
             if capped {
                 list.push((-1000, 65));
@@ -169,7 +188,7 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
                 list.push((from + 30, 65));
             }
             let drops = drops && capped;
-            NaiveShapeRules { shape, shrinks, grows, ladder, share, caps: list, foresees, drops }
+            NaiveShapeRules { shape, shrinks, grows, ladder, share, caps: list, foresees, drops, is_fair, hold }
         },
     )
 }
@@ -183,7 +202,10 @@ fn words(rules: &NaiveShapeRules) -> String {
         (true, true) => "both",
     };
     let drop = if rules.drops { "shrink" } else { "none" };
-    format!("easy(shape={},resize={resize},ladder={},share={},drop={drop})", rules.shape, rules.ladder, rules.share)
+    let cap = if rules.is_fair { "fair" } else { "none" };
+    let hold = rules.hold.as_ref().map_or(String::new(), |(_, most)| format!(",hold=carbon,most={most}s"));
+    let NaiveShapeRules { shape, ladder, share, .. } = rules;
+    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop},cap={cap}{hold})")
 }
 
 proptest! {
@@ -243,7 +265,7 @@ proptest! {
     ) {
         let rules = NaiveShapeRules {
             shape: "preferred", shrinks: false, grows: false, ladder: "min", share: "surplus", caps: Vec::new(),
-            foresees: true, drops: false,
+            foresees: true, drops: false, is_fair: false, hold: None,
         };
         let mut submit = 0;
         let jobs: Vec<NaiveSizedJob> = drawn.iter().map(|job| {

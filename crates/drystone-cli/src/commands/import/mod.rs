@@ -6,7 +6,8 @@ use crate::args::{ImportArgs, ImportFormat};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::document::Document;
-use crate::output::{self, message, stdout};
+use crate::output::file::OutputFile;
+use crate::output::{self, message, number, stdout};
 use crate::progress::{CountedReader, Phases, WorkProgress};
 use drystone_site::{
     AnonymousKey, Hide, ImportObserver, Manifest, Site, SiteError, example_files, import as import_site, report, write,
@@ -88,11 +89,17 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     let open = |path: &Path| counted(path);
     let phases = Phases::new();
     let watch = ImportObserver { stop: Some(stop), phase: &|phase| phases.enter(phase) };
-    let mut site = match import_site(&args.files, &args.options(), &open, watch) {
+    let options = args.options();
+    let mut site = match import_site(&args.files, &options, &open, watch) {
         Err(SiteError::Stopped) => return Ok(None),
         other => other?,
     };
     drop(phases);
+    if let (Some(ranges), Some(file)) = (&options.node_ranges, &args.shapes) {
+        let (table, jobs) = site.moldable_jobs(ranges);
+        OutputFile::create(file)?.write_whole(table.as_bytes())?.publish()?;
+        message::note(&format!("{} asked for a range of nodes", number::plural(jobs as u64, "job")));
+    }
     // What is said of the accounting itself is said before its names are gone.
     for warning in &site.manifest.warnings {
         message::warning(warning);

@@ -1,6 +1,7 @@
 //! `drystone workload` and its commands: one file per command.
 
 mod clean;
+mod elastic;
 mod figures;
 mod generate;
 mod info;

@@ -1,5 +1,6 @@
 //! `drystone workload scale|slice|convert`: logs rewritten record by record, none cleaned away.
 
+use super::elastic;
 use crate::args::{ConvertArgs, RewriteArgs, ScaleArgs, SliceArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::input;
@@ -119,6 +120,9 @@ pub(super) fn slice(args: &SliceArgs) -> CommandOutcome {
 }
 
 pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
+    if args.shapes.is_some() {
+        return elastic::convert(args);
+    }
     site::one_pool(&args.rewrite.log)?;
     let done = read(&args.rewrite)?.write(None)?;
     site::beside(&args.rewrite.log, &args.rewrite.out)?;

@@ -4,7 +4,9 @@ use super::plain::{Parting, PlainBackfill, RunTimeBasis};
 use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
-use crate::policy::shaped::{DROP, GROW, LADDER, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices, size_choices};
+use crate::policy::shaped::{
+    CAP, DROP, GROW, HOLD, LADDER, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices, size_choices,
+};
 use crate::policy::{Args, Notice, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
 const ORDER: Param =
@@ -130,12 +132,17 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         LADDER,
         SHARE,
         GROW,
+        CAP,
         DROP,
+        HOLD,
+        MOST,
+        QUANTILE,
     ],
     needs: &[
         RESIZE_NEEDS[0],
         RESIZE_NEEDS[1],
         RESIZE_NEEDS[2],
+        RESIZE_NEEDS[3],
         ParamNeeds { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[ParamCondition::Not("reserve", "0")] },
         ParamNeeds { params: &["guard", "plan", "announce"], any: &[ParamCondition::Not("predict", "estimate")] },
         ParamNeeds { params: &["guard", "announce"], any: &[ParamCondition::Is("plan", "prediction")] },
@@ -195,7 +202,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         let sizes = size_choices(args)?;
         let parting = parting(args)?;
         if sizes != SizeChoices::default() && !(choices.know_sizes() && parting == Parting::default()) {
-            let problem = "`shape`, `resize` and `drop` go with at most one reservation and with the defaults of extra, overdue, \
+            let problem = "`shape`, `resize`, `cap`, `drop` and `hold` go with at most one reservation and with the defaults of extra, overdue, \
                            arrive, guard, plan, announce and notice only";
             return Err(args.error(problem.into()));
         }

@@ -1,10 +1,9 @@
 //! Choice of a size for a job that is to start.
 
-use super::scene::{PassScene, single, sized};
+use super::scene::{PassScene, sized};
 use super::settings::ShapeRule;
 use super::steps::RoomSteps;
 use crate::model::{JobId, Procs, SizeSet, Time};
-use crate::policy::View;
 
 /// The sizes that a rule lets a job have, and how to choose among them.
 pub(super) enum SizeWish {
@@ -18,18 +17,24 @@ pub(super) enum SizeWish {
 
 impl SizeWish {
     /// The sizes of a job by a rule, where none was chosen for it before.
-    pub(super) fn of(rule: ShapeRule, chosen: Option<Procs>, id: JobId, view: &View<'_>) -> SizeWish {
-        let Some(shape) = sized(view, id) else { return SizeWish::One(view.job(id).procs) };
+    pub(super) fn of(rule: ShapeRule, chosen: Option<Procs>, id: JobId, scene: &PassScene<'_>) -> SizeWish {
+        let Some(shape) = sized(scene.view, id) else { return SizeWish::One(scene.view.job(id).procs) };
         if let Some(size) = chosen {
             return SizeWish::One(size);
         }
+        let sizes = scene.sizes_within(id, shape);
         match rule {
-            ShapeRule::Preferred | ShapeRule::Submit => SizeWish::One(shape.preferred),
-            ShapeRule::Min => SizeWish::One(shape.sizes.min()),
-            ShapeRule::UpTo => SizeWish::Largest(shape.sizes.clone(), shape.preferred),
-            ShapeRule::Most => SizeWish::Largest(shape.sizes.clone(), shape.sizes.max()),
-            ShapeRule::Start | ShapeRule::StartNow if shape.sizes.count() == 1 => SizeWish::One(shape.sizes.min()),
-            ShapeRule::Start | ShapeRule::StartNow => SizeWish::First(shape.sizes.clone()),
+            ShapeRule::Preferred | ShapeRule::Submit => {
+                SizeWish::One(sizes.at_most(shape.preferred).unwrap_or(sizes.min()))
+            }
+            ShapeRule::Min => SizeWish::One(sizes.min()),
+            ShapeRule::UpTo => SizeWish::Largest(sizes, shape.preferred),
+            ShapeRule::Most => {
+                let most = sizes.max();
+                SizeWish::Largest(sizes, most)
+            }
+            ShapeRule::Start | ShapeRule::StartNow if sizes.count() == 1 => SizeWish::One(sizes.min()),
+            ShapeRule::Start | ShapeRule::StartNow => SizeWish::First(sizes),
         }
     }
 }
@@ -96,9 +101,4 @@ impl PassScene<'_> {
         let start = self.room.earliest(size, self.view.watts(id), self.run(id, size))?;
         Some((start, size))
     }
-}
-
-/// The sizes of any job.
-pub(super) fn all_sizes(view: &View<'_>, id: JobId) -> SizeSet {
-    sized(view, id).map_or_else(|| single(view.job(id).procs), |shape| shape.sizes.clone())
 }

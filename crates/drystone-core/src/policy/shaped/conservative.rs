@@ -1,9 +1,10 @@
 //! Conservative backfilling where jobs have several sizes, or power is limited: every job has a
 //! planned start and a planned size.
 
-use super::choice::{SizeWish, all_sizes};
+use super::choice::SizeWish;
+use super::fair::FairWeights;
 use super::grant_asks;
-use super::scene::{PassScene, sized};
+use super::scene::{PassScene, single, sized};
 use super::settings::{ShapeRule, SizeChoices};
 use super::steps::RoomSteps;
 use crate::model::{JobId, Procs, SharedSort, Time};
@@ -26,6 +27,7 @@ pub(in crate::policy) struct ShapedConservative {
     /// Jobs without a plan, in the order of arrival.
     fresh: Vec<JobId>,
     announced: Vec<(JobId, Time)>,
+    fair: FairWeights,
 }
 
 impl ShapedConservative {
@@ -35,7 +37,10 @@ impl ShapedConservative {
     }
 
     /// Takes note of an event.
-    pub(in crate::policy) fn observe(&mut self, event: PolicyEvent) {
+    pub(in crate::policy) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if self.choices.is_fair {
+            self.fair.observe(event, view);
+        }
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
                 let at = self.fresh.partition_point(|&other| other < id);
@@ -57,6 +62,9 @@ impl ShapedConservative {
     /// Makes a pass.
     pub(in crate::policy) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut scene = PassScene::of(view);
+        if self.choices.is_fair {
+            scene.caps = self.fair.caps(view);
+        }
         let mut room = scene.room.clone();
         for plan in &self.plans {
             take(plan, &scene, &mut room, -1);
@@ -84,9 +92,12 @@ impl ShapedConservative {
             false
         });
         self.announce(actions);
+        scene.room = room;
         if view.shapes().is_some_and(|shapes| shapes.has_asks()) {
-            scene.room = room;
             grant_asks(None, &mut scene, actions);
+        }
+        if self.choices.grows() {
+            scene.grow(None, self.choices.share, actions);
         }
     }
 
@@ -96,9 +107,9 @@ impl ShapedConservative {
         let end = plan.start + scene.run(plan.id, plan.size);
         let watts = scene.view.watts(plan.id);
         let mut best: Option<(Time, SizedPlan)> = None;
-        let sizes = all_sizes(scene.view, plan.id);
         let free = self.choices.shape == ShapeRule::Start && sized(scene.view, plan.id).is_some();
-        for size in sizes.iter().filter(|size| free || *size == plan.size) {
+        let sizes = if free { scene.all_sizes(plan.id) } else { single(plan.size) };
+        for size in sizes.iter() {
             let run = scene.run(plan.id, size);
             let Some(start) = room.earliest(size, watts, run) else { continue };
             if start <= plan.start && start + run <= end && best.is_none_or(|(known, _)| start + run < known) {
@@ -139,9 +150,9 @@ fn take(plan: &SizedPlan, scene: &PassScene<'_>, room: &mut RoomSteps, sign: i64
 /// The first plan of a job.
 fn place(rule: ShapeRule, id: JobId, scene: &PassScene<'_>, room: &RoomSteps) -> Option<(Time, Procs)> {
     if matches!(rule, ShapeRule::Start | ShapeRule::Submit) && sized(scene.view, id).is_some() {
-        return scene.best(id, &all_sizes(scene.view, id), room);
+        return scene.best(id, &scene.all_sizes(id), room);
     }
-    let wish = SizeWish::of(rule, None, id, scene.view);
+    let wish = SizeWish::of(rule, None, id, scene);
     if let Some(size) = scene.size_now(id, &wish, room) {
         return Some((scene.now, size));
     }

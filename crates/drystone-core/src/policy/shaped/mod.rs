@@ -6,6 +6,7 @@
 
 mod choice;
 mod conservative;
+mod fair;
 mod resizing;
 mod scene;
 mod settings;
@@ -13,18 +14,21 @@ mod steps;
 
 use super::ranking::{self, Rater};
 use super::{Action, Actions, PolicyEvent, StartReason, View};
-use crate::model::{JobId, Procs, Span, Time, UNLIMITED};
+use crate::model::{JobId, PowerTerms, Procs, Span, Time, UNLIMITED};
 use crate::parts::Order;
 use crate::parts::formula::Shares;
-use choice::{SizeWish, all_sizes};
+use choice::SizeWish;
 pub(super) use conservative::ShapedConservative;
+use fair::FairWeights;
 use resizing::Shrunk;
 use scene::{PassScene, SizedRunner, sized};
 use serde::{Deserialize, Serialize};
-pub(super) use settings::{DROP, GROW, LADDER, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices};
-pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices};
-pub(super) use settings::{PLANNED_SHAPE, planned_shape};
-use std::collections::BTreeMap;
+pub(super) use settings::{
+    CAP, DROP, GROW, HOLD, LADDER, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
+};
+pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices, TermHold};
+pub(super) use settings::{PLANNED_RESIZE, PLANNED_SHAPE, planned_choices};
+use std::collections::{BTreeMap, BTreeSet};
 use steps::RoomSteps;
 
 /// Queue, one reservation, backfilling, changes of size.
@@ -49,6 +53,9 @@ pub(super) struct ShapedEasy {
     /// Sizes of waiting jobs that were chosen before: at the arrival, or because others shrink.
     chosen: BTreeMap<JobId, Procs>,
     announced: Option<(JobId, Time)>,
+    fair: FairWeights,
+    /// Next step of carbon intensity or price, where jobs wait for it.
+    wake: Option<Time>,
 }
 
 impl ShapedEasy {
@@ -73,11 +80,16 @@ impl ShapedEasy {
             fresh: Vec::new(),
             chosen: BTreeMap::new(),
             announced: None,
+            fair: FairWeights::default(),
+            wake: None,
         }
     }
 
     /// Takes note of an event.
     pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
+        if self.choices.is_fair {
+            self.fair.observe(event, view);
+        }
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.fresh.push(id),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
@@ -103,6 +115,9 @@ impl ShapedEasy {
     /// Makes a pass.
     pub(super) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut scene = PassScene::of(view);
+        if self.choices.is_fair {
+            scene.caps = self.fair.caps(view);
+        }
         let back = self.heed_drop(&mut scene, actions);
         for id in std::mem::take(&mut self.fresh) {
             if self.choices.shape == ShapeRule::Submit {
@@ -111,10 +126,13 @@ impl ShapedEasy {
             let at = self.queue.partition_point(|&other| other < id);
             self.queue.insert(at, id);
         }
-        if self.choices.grows_first && self.choices.grows() {
+        let holds = self.held_back(view);
+        let grows = self.choices.grows() && self.is_time_to_grow(view);
+        if self.choices.grows_first && grows {
             scene.grow(None, self.choices.share, actions);
         }
-        let order = self.ranked(true, view);
+        let mut order = self.ranked(true, view);
+        order.retain(|id| !holds.contains(id));
         let mut waiting = order.into_iter().peekable();
         while let Some(&head) = waiting.peek() {
             if !self.start_head(head, &mut scene, actions) {
@@ -124,12 +142,13 @@ impl ShapedEasy {
         }
         let reserved = waiting.peek().copied().and_then(|head| self.reserve(head, &scene, actions));
         let head = waiting.next();
-        let rest: Vec<JobId> = if self.same_order { waiting.collect() } else { self.ranked(false, view) };
+        let mut rest: Vec<JobId> = if self.same_order { waiting.collect() } else { self.ranked(false, view) };
+        rest.retain(|id| !holds.contains(id));
         if let (Some(head), true) = (head, self.backfill.is_some()) {
             self.start_others(head, &rest, reserved, &mut scene, actions);
         }
         grant_asks(reserved, &mut scene, actions);
-        if self.choices.grows() && !self.choices.grows_first {
+        if grows && !self.choices.grows_first {
             scene.grow(reserved, self.choices.share, actions);
         }
         for id in back {
@@ -159,14 +178,47 @@ impl ShapedEasy {
         self.chosen.remove(&id);
     }
 
-    fn wish(&self, id: JobId, view: &View<'_>) -> SizeWish {
-        SizeWish::of(self.choices.shape, self.chosen.get(&id).copied(), id, view)
+    fn wish(&self, id: JobId, scene: &PassScene<'_>) -> SizeWish {
+        SizeWish::of(self.choices.shape, self.chosen.get(&id).copied(), id, scene)
+    }
+
+    /// The next time at which a job that waits for low carbon or prices may start.
+    pub(super) fn next_wake(&self) -> Option<Time> {
+        self.wake
+    }
+
+    /// Waiting jobs for which a later step of carbon intensity or price is a better start.
+    fn held_back(&mut self, view: &View<'_>) -> BTreeSet<JobId> {
+        self.wake = None;
+        let Some((TermHold { term, most, .. }, terms)) = self.choices.hold.zip(known_terms(view)) else {
+            return BTreeSet::new();
+        };
+        let now = view.now();
+        let waits = |id: &&JobId| {
+            let run = view.prediction(**id).max(Span(1));
+            let mean = |from: Time| terms.sum(term, from, from + run);
+            let here = mean(now);
+            terms.steps(now, view.job(**id).submit + most).any(|step| mean(step) < here)
+        };
+        let held: BTreeSet<JobId> = self.queue.iter().filter(waits).copied().collect();
+        if !held.is_empty() {
+            self.wake = terms.steps(now, Time::MAX).next();
+        }
+        held
+    }
+
+    /// Returns whether carbon intensity or price are low enough for jobs to grow.
+    fn is_time_to_grow(&self, view: &View<'_>) -> bool {
+        let Some((hold, terms)) = self.choices.hold.zip(known_terms(view)) else { return true };
+        const DAY: Span = Span(86_400);
+        let below = terms.seconds_below(hold.term, view.now(), DAY);
+        hold.quantile >= 1_000_000 || below.0 * 1_000_000 < i64::from(hold.quantile) * DAY.0
     }
 
     /// Starts the head of the queue, if it can, or if others shrink for it at once.
     fn start_head(&mut self, head: JobId, scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
         let rule = self.choices.shape;
-        let wish = self.wish(head, scene.view);
+        let wish = self.wish(head, scene);
         let planned = scene.choose(head, rule, &wish);
         if let Some((start, size)) = planned
             && start == scene.now
@@ -203,13 +255,12 @@ impl ShapedEasy {
         if !self.reserves {
             return None;
         }
-        let (start, size) = scene.choose(head, self.choices.shape, &self.wish(head, scene.view))?;
+        let (start, size) = scene.choose(head, self.choices.shape, &self.wish(head, scene))?;
         if self.announced != Some((head, start)) {
             self.announced = Some((head, start));
-            // With `start` its end is what is reserved: it may wait for a wider start.
-            match self.choices.shape {
-                ShapeRule::Start => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
-                _ => actions.reserve(head, start),
+            match self.choices.promises_starts() {
+                true => actions.reserve(head, start),
+                false => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
             }
         }
         Some((scene.span(head, start, size), scene.view.watts(head)))
@@ -231,7 +282,7 @@ impl ShapedEasy {
             if scene.room.now().0 <= 0 {
                 break;
             }
-            let wish = self.wish(id, scene.view);
+            let wish = self.wish(id, scene);
             if let Some(size) = scene.size_now(id, &wish, &scene.room) {
                 scene.start(id, size, StartReason::Backfilled, actions);
                 self.leave(id);
@@ -255,7 +306,7 @@ impl ShapedEasy {
                 room.change(scene.span(other, start, size), watts, -1);
             }
         }
-        if let Some((_, size)) = scene.best(id, &all_sizes(scene.view, id), &room) {
+        if let Some((_, size)) = scene.best(id, &scene.all_sizes(id), &room) {
             self.chosen.insert(id, size);
         }
     }
@@ -296,6 +347,11 @@ impl ShapedEasy {
         }
         back
     }
+}
+
+/// Carbon intensity and price over time, where they are known.
+fn known_terms<'a>(view: &View<'a>) -> Option<&'a PowerTerms> {
+    view.shapes()?.terms()
 }
 
 /// Gives running jobs the sizes that they ask for: smaller ones at once, larger ones if they fit

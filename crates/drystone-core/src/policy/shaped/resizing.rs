@@ -78,7 +78,10 @@ impl PassScene<'_> {
         let coming = self.coming();
         for &(want, keep) in ladder.rungs() {
             let size = match sized(self.view, head) {
-                Some(shape) if shape.kind.is_malleable() => want.of(shape),
+                Some(shape) => {
+                    let want = if shape.kind.is_malleable() { want.of(shape) } else { shape.preferred };
+                    shape.sizes.at_most(self.cap(head)).map_or(want, |most| want.min(most))
+                }
                 _ => self.view.job(head).procs,
             };
             let need = i64::from(size) - self.room.now().0 - coming;
@@ -234,7 +237,7 @@ impl Growth {
         let one = &scene.runners[at];
         let Some(shape) = scene.view.shape(one.id).filter(|_| most > size) else { return false };
         self.lift(scene, (at, size), 1);
-        let fits = Procs::try_from(self.room.now().0).unwrap_or(0).min(most);
+        let fits = Procs::try_from(self.room.now().0).unwrap_or(0).min(most).min(scene.cap(one.id));
         let until = |size| end_of(scene, one.id, size);
         let larger = self.room.largest(scene.now, &shape.sizes, fits, one.watts, until);
         let larger = larger.filter(|&to| to > size && until(to) < one.end());

@@ -3,6 +3,7 @@
 use super::steps::RoomSteps;
 use crate::model::{JobId, JobKind, JobShape, Procs, SizeSet, Span, Time};
 use crate::policy::{Actions, HeldSpan, StartReason, View};
+use std::collections::BTreeMap;
 
 /// A running job within a pass.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(super) struct PassScene<'a> {
     /// In the order of their starts.
     pub(super) runners: Vec<SizedRunner>,
     pub(super) room: RoomSteps,
+    /// Largest sizes of jobs, where these are limited.
+    pub(super) caps: BTreeMap<JobId, Procs>,
 }
 
 /// The sizes of a job that may have several.
@@ -69,7 +72,26 @@ impl<'a> PassScene<'a> {
             .collect();
         let room = RoomSteps::of(view, runners.iter().flat_map(|one| one.each().map(|span| (span, one.watts))));
         runners.sort_unstable_by_key(|one| (view.began(one.id), one.id));
-        PassScene { view, now, runners, room }
+        PassScene { view, now, runners, room, caps: BTreeMap::new() }
+    }
+
+    /// The largest size that a job may have.
+    pub(super) fn cap(&self, id: JobId) -> Procs {
+        self.caps.get(&id).copied().unwrap_or(Procs::MAX)
+    }
+
+    /// The sizes that any job may have.
+    pub(super) fn all_sizes(&self, id: JobId) -> SizeSet {
+        sized(self.view, id).map_or_else(|| single(self.view.job(id).procs), |shape| self.sizes_within(id, shape))
+    }
+
+    /// The sizes of a shape, without those beyond the largest that the job may have.
+    pub(super) fn sizes_within(&self, id: JobId, shape: &JobShape) -> SizeSet {
+        let mut sizes = shape.sizes.clone();
+        if let Some(cap) = self.caps.get(&id) {
+            sizes.cut(*cap);
+        }
+        sizes
     }
 
     /// Span of a job that starts then.

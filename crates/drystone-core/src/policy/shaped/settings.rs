@@ -1,5 +1,7 @@
 //! Choices about sizes, and the parameters that set them.
 
+use crate::model::{PowerTerm, Span};
+use crate::policy::ranking::{PATIENCE, seconds};
 use crate::policy::{Args, Param, ParamCondition, ParamNeeds, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +79,17 @@ pub enum DropRule {
     Kill,
 }
 
+/// Waiting for times of low carbon intensity or prices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TermHold {
+    /// Quantity that is to be low.
+    pub term: PowerTerm,
+    /// Longest wait for it after the arrival.
+    pub most: Span,
+    /// Jobs grow only where less than this share of the next day, in millionths, is lower.
+    pub quantile: u32,
+}
+
 /// All choices about sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SizeChoices {
@@ -92,11 +105,22 @@ pub struct SizeChoices {
     pub drop: DropRule,
     /// True if running jobs grow before others start.
     pub grows_first: bool,
+    /// True if no job gets more than its fair share of the machine.
+    pub is_fair: bool,
+    /// Waiting for low carbon or prices.
+    pub hold: Option<TermHold>,
 }
 
 impl SizeChoices {
     pub(super) fn shrinks(&self) -> bool {
         matches!(self.resize, ResizeRule::Shrink | ResizeRule::Both)
+    }
+
+    /// Returns whether a start that is reserved is promised. With `start` its end is what is
+    /// reserved: the job may wait for a wider start. A fair share may grow, and a job may yet wait
+    /// for low carbon.
+    pub(super) fn promises_starts(&self) -> bool {
+        self.shape != ShapeRule::Start && !self.is_fair && self.hold.is_none()
     }
 
     pub(super) fn grows(&self) -> bool {
@@ -114,6 +138,9 @@ const SHAPES: &[(&str, ShapeRule)] = &[
     ("min", ShapeRule::Min),
 ];
 
+const SHARES: &[(&str, ShareRule)] =
+    &[("surplus", ShareRule::Surplus), ("equal", ShareRule::Equal), ("fpsma", ShareRule::Fpsma)];
+
 /// The size of a job at its start.
 pub(in crate::policy) const SHAPE: Param = Param::new(
     "shape",
@@ -128,15 +155,18 @@ pub(in crate::policy) const SHAPE: Param = Param::new(
 pub(in crate::policy) const PLANNED_SHAPE: Param = Param::new(
     "shape",
     "preferred",
-    &[Takes::Words(&["preferred", "submit", "start"])],
+    &[Takes::Words(&["preferred", "submit", "start", "start-now", "most", "upto", "min"])],
     "size of a job that may have several (--shapes): the preferred one, the one that ends first in the plan, for good \
-     (submit), or as long as neither start nor end gets later (start)",
+     (submit), or as long as neither start nor end gets later (start); start-now, most, upto and min as in easy, at the arrival",
 );
 
-/// The value of [`PLANNED_SHAPE`].
-pub(in crate::policy) fn planned_shape(args: &Args<'_>) -> Result<ShapeRule, SpecError> {
-    args.choose("shape", SHAPES)
-}
+/// Growth of running jobs beside a plan.
+pub(in crate::policy) const PLANNED_RESIZE: Param = Param::new(
+    "resize",
+    "none",
+    &[Takes::Words(&["none", "grow"])],
+    "changes of malleable jobs while they run: they grow where every planned job keeps its start",
+);
 
 /// Changes of size while jobs run.
 pub(in crate::policy) const RESIZE: Param = Param::new(
@@ -182,6 +212,36 @@ pub(in crate::policy) const GROW: Param = Param::new(
 )
 .expert();
 
+/// The largest size of a job.
+pub(in crate::policy) const CAP: Param = Param::new(
+    "cap",
+    "none",
+    &[Takes::Words(&["none", "fair"])],
+    "largest size of a job: none, or its share of the machine by the square root of its predicted work, over waiting and \
+     running jobs (fair)",
+);
+
+/// Waiting for low carbon or prices.
+pub(in crate::policy) const HOLD: Param = Param::new(
+    "hold",
+    "none",
+    &[Takes::Words(&["none", "carbon", "price"])],
+    "jobs wait for a start with lower carbon intensity or price over their predicted run, as --series says; jobs that wait \
+     for it have no reservation",
+);
+
+/// The longest wait for low carbon or prices.
+pub(in crate::policy) const MOST: Param =
+    Param::new("most", "6h", &[PATIENCE], "longest wait for low carbon or prices after the arrival");
+
+/// Growth at low carbon or prices.
+pub(in crate::policy) const QUANTILE: Param = Param::new(
+    "q",
+    "1",
+    &[Takes::Number { from: 0.0, to: 1.0 }],
+    "jobs grow only at times when less than this share of the next day has lower carbon intensity or prices; 1: always",
+);
+
 /// Conditions under which these parameters count.
 pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
     ParamNeeds {
@@ -189,6 +249,7 @@ pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
         any: &[ParamCondition::Is("resize", "shrink"), ParamCondition::Is("resize", "both")],
     },
     ParamNeeds { params: &["share"], any: &[ParamCondition::Not("resize", "none")] },
+    ParamNeeds { params: &["most", "q"], any: &[ParamCondition::Not("hold", "none")] },
     ParamNeeds {
         params: &["grow"],
         any: &[ParamCondition::Is("resize", "grow"), ParamCondition::Is("resize", "both")],
@@ -205,10 +266,7 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
             "ladder",
             &[("min", ShrinkLadder::Min), ("pref", ShrinkLadder::Pref), ("keep", ShrinkLadder::Keep)],
         )?,
-        share: args.choose(
-            "share",
-            &[("surplus", ShareRule::Surplus), ("equal", ShareRule::Equal), ("fpsma", ShareRule::Fpsma)],
-        )?,
+        share: args.choose("share", SHARES)?,
         drop: args.choose(
             "drop",
             &[
@@ -219,5 +277,27 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
             ],
         )?,
         grows_first: args.is("grow", "first"),
+        is_fair: args.is("cap", "fair"),
+        hold: hold(args)?,
+    })
+}
+
+fn hold(args: &Args<'_>) -> Result<Option<TermHold>, SpecError> {
+    let term =
+        args.choose("hold", &[("none", None), ("carbon", Some(PowerTerm::Carbon)), ("price", Some(PowerTerm::Price))])?;
+    let Some(term) = term else { return Ok(None) };
+    let most = seconds(args.text("most")).ok_or_else(|| args.wrong("most"))?;
+    let quantile = (args.get::<f64>("q")? * 1e6).round() as u32;
+    Ok(Some(TermHold { term, most, quantile }))
+}
+
+/// Choices of a policy that plans all jobs.
+pub(in crate::policy) fn planned_choices(args: &Args<'_>) -> Result<SizeChoices, SpecError> {
+    Ok(SizeChoices {
+        shape: args.choose("shape", SHAPES)?,
+        resize: args.choose("resize", &[("none", ResizeRule::None), ("grow", ResizeRule::Grow)])?,
+        share: args.choose("share", SHARES)?,
+        is_fair: args.is("cap", "fair"),
+        ..SizeChoices::default()
     })
 }

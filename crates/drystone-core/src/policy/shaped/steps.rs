@@ -101,7 +101,8 @@ impl RoomSteps {
     pub(super) fn fits(&self, span: HeldSpan, watts: i64) -> bool {
         let (procs, free) = self.lowest(span.from, span.until);
         let held = i64::from(span.procs);
-        procs >= held && (watts == 0 || free >= held * watts)
+        // Above the cap not even a job starts that draws nothing.
+        procs >= held && free >= held * watts
     }
 
     /// Returns the largest size that fits from a time until the end that each size has; larger
@@ -119,7 +120,11 @@ impl RoomSteps {
             // No larger size fits; smaller ones need theirs for as long or longer, so that no more
             // than this is free for any of them.
             let (procs, free) = self.lowest(from, until(size));
-            let bound = if watts == 0 { procs } else { procs.min(free.div_euclid(watts)) };
+            let bound = match watts {
+                _ if free < 0 => 0,
+                0 => procs,
+                _ => procs.min(free.div_euclid(watts)),
+            };
             if bound >= i64::from(size) {
                 return Some(size);
             }
@@ -131,7 +136,7 @@ impl RoomSteps {
     /// `None` for never.
     pub(super) fn earliest(&self, procs: Procs, watts: i64, length: crate::model::Span) -> Option<Time> {
         let held = i64::from(procs);
-        let fits = |at: usize| self.procs[at] >= held && (watts == 0 || self.watts[at] >= held * watts);
+        let fits = |at: usize| self.procs[at] >= held && self.watts[at] >= held * watts;
         let mut first = 0;
         'starts: while first < self.times.len() {
             let end = self.times[first] + length;

@@ -93,6 +93,9 @@ enum ToldKind {
         from: Procs,
         to: Procs,
     },
+    Asked {
+        procs: Procs,
+    },
     Suspended,
     Resumed,
     Repredicted {
@@ -164,6 +167,7 @@ impl Explanation<'_> {
             Chapter::Started(why) => ToldKind::Started { why: word(*why) },
             Chapter::Sized(procs) => ToldKind::Sized { procs: *procs },
             Chapter::Resized(from, to) => ToldKind::Resized { from: *from, to: *to },
+            Chapter::Asked(procs) => ToldKind::Asked { procs: *procs },
             Chapter::Suspended => ToldKind::Suspended,
             Chapter::Resumed => ToldKind::Resumed,
             Chapter::Repredicted(prediction) => ToldKind::Repredicted { prediction: *prediction },

@@ -1,10 +1,9 @@
 //! Jobs that start with another size than the preferred, and that change their size while they run.
 
 use super::{PolicyViolation, Session};
-use crate::model::{JobId, JobShape, PowerSupply, Procs, ShapeTruth, Span, Time};
+use crate::model::{JobId, Procs, Span, Time, WorkloadShapes};
 use crate::parts::RunningJob;
 use crate::policy::{KnownEntry, Phase, Placement, PolicyEvent, ShapeWorld, SizeBase, SizeState, StartReason};
-use std::sync::Arc;
 
 /// A change of a running job's size, for the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,15 +22,9 @@ pub(crate) struct SizeChange {
 
 impl Session {
     /// Gives the machine jobs of several sizes, and power. Call it before the first event.
-    pub(crate) fn set_shapes(
-        &mut self,
-        known: Arc<Vec<JobShape>>,
-        truths: Arc<Vec<ShapeTruth>>,
-        power: Option<Arc<PowerSupply>>,
-    ) {
-        let truths = self.clairvoyant.then_some(truths);
+    pub(crate) fn set_shapes(&mut self, shapes: &WorkloadShapes) {
         self.scheduler.policy.expect_shapes();
-        self.s.world.shapes = Some(Box::new(ShapeWorld::new(known, truths, power)));
+        self.s.world.shapes = Some(Box::new(ShapeWorld::new(shapes, self.clairvoyant)));
     }
 
     /// Returns whether the policy knows sizes and counts power.
@@ -203,6 +196,7 @@ impl Session {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
         let reserve = shapes.reserve_of(id, self.s.world.entry(id).procs);
+        let limit = shapes.limit(id, self.s.world.entry(id));
         let mut state = shapes.states.remove(&id).unwrap_or_else(SizeState::new);
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let (from, end) = (entry.procs, entry.predicted_end());
@@ -212,7 +206,7 @@ impl Session {
             None => {
                 let stall = state.stall_left(entry, now);
                 state.progress.push((from, (now - entry.segment) - (state.stall - stall)));
-                SizeBase { at: now, procs: from, stall, left: (end - now) - stall + lost }
+                SizeBase { at: now, procs: from, stall, left: (end - now) - stall + state.beyond + lost }
             }
         };
         entry.ran += now - entry.segment;
@@ -224,8 +218,11 @@ impl Session {
                 (base.stall + cost, shapes.converted(id, job.estimate, base.left, base.procs, to))
             }
         };
-        (state.stall, state.base) = (stall, Some(base));
-        entry.prediction = entry.ran + stall + left;
+        (state.stall, state.base, state.limit) = (stall, Some(base), limit);
+        // A job that will be killed at its limit leaves the rest undone.
+        let most = limit.map_or(stall + left, |limit| (stall + left).min((limit - now).max(Span(1))));
+        state.beyond = stall + left - most;
+        entry.prediction = entry.ran + most;
         let (new_end, prediction) = (entry.predicted_end(), entry.prediction);
         if self.keeps_changes {
             self.s.changes.push(&mut entry.changes, now, prediction);
@@ -257,8 +254,7 @@ impl Session {
             let mut progress = state.as_ref().map_or(Vec::new(), |state| state.progress.clone());
             let stall = state.map_or(Span::ZERO, |state| state.stall);
             progress.push((entry.procs, ((now - entry.segment) - stall).max(Span::ZERO)));
-            let seconds = progress.iter().map(|(size, time)| shape.convert(*time, *size, shape.preferred));
-            seconds.fold(Span::ZERO, |sum, time| sum + time)
+            shape.declared.convert_all(&progress, shape.preferred)
         });
         if pending {
             self.merge_wakes();
@@ -280,6 +276,9 @@ impl Session {
         let (true, Some(shape)) = (self.knows_shapes() && view.runs(id), view.shape(id)) else { return false };
         let (size, began) = (view.size(id), view.began(id));
         let Some(to) = shape.sizes.at_most(size.saturating_sub(procs)) else { return false };
+        if view.shapes().is_some_and(|shapes| shapes.rules().outages_kill) {
+            return false;
+        }
         if !(shape.kind.is_malleable() || shape.kind.asks()) || began == now {
             return false;
         }

@@ -65,6 +65,9 @@ impl<S: EventSource> MachineEffect<'_, S> {
             Action::Kill(job) => s.cut(session, now, job),
             Action::Requeue(job) => {
                 s.stale = true;
+                if s.shapes.is_some() {
+                    s.end_sized(session, job);
+                }
                 let (procs, ran) = session.sent_back(job);
                 let lost = s.end_attempt(session, job, ran);
                 observer.requeued(now, place(job), procs, ran - lost.saved());

@@ -246,6 +246,9 @@ impl<S: EventSource> Simulation<S> {
     /// The machine fails under a job.
     fn hit(&mut self, now: Time, id: JobId, hit: OutageHit, observer: &mut impl Observer) -> Result<(), NewsError> {
         self.s.stale = true;
+        if self.s.shapes.is_some() {
+            self.s.end_sized(&mut self.session, id);
+        }
         let place = self.source.place(id);
         if hit == OutageHit::Requeue {
             let entry = self.session.entry(id);

@@ -18,6 +18,9 @@ pub(super) struct ShapeMachine {
     before: BTreeMap<JobId, (Time, Span)>,
     /// Jobs that will ask: the number of their asks so far, and the time of the next.
     asks: BTreeMap<JobId, (usize, Time)>,
+    /// Jobs that are killed at a limit that stays where it is: the limit, and the seconds at the
+    /// present size that are left then.
+    limits: BTreeMap<JobId, (Time, Span)>,
 }
 
 impl ShapeMachine {
@@ -31,10 +34,20 @@ impl ShapeMachine {
         self.truths = other.truths.clone();
     }
 
-    /// Returns the true run time of a job at a size; `None` of one without a shape.
+    /// Returns the true run time of a job at a size; `None` of one without a shape. Where a limit
+    /// ends the job, it is that of all its work.
     fn run_at(&self, session: &Session, id: JobId, size: Procs) -> Option<Span> {
         let shapes = session.view().shapes()?;
-        Some(self.truths.get(shapes.index(id)?)?.run_at(size, shapes.shape(id)?))
+        let truth = self.truths.get(shapes.index(id)?)?;
+        match self.limits.contains_key(&id) {
+            true => Some(truth.whole_run_at(size)),
+            false => Some(truth.run_at(size, shapes.shape(id)?)),
+        }
+    }
+
+    /// Seconds of a job that its limit leaves undone.
+    fn undone(&self, id: JobId) -> Span {
+        self.limits.get(&id).map_or(Span::ZERO, |limit| limit.1)
     }
 
     fn next_ask(&self) -> Time {
@@ -46,10 +59,15 @@ impl MachineState {
     /// A job starts: its run time is that of its size.
     #[cold]
     pub(super) fn begin_sized(&mut self, session: &mut Session, id: JobId) {
-        let Some(shapes) = &self.shapes else { return };
+        let Some(shapes) = &mut self.shapes else { return };
         let size = session.view().size(id);
         if let Some(run) = shapes.run_at(session, id, size) {
             self.truth[id].run = run;
+        }
+        let limit = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
+        if let (Some(limit), Some(index)) = (limit, session.view().shapes().and_then(|world| world.index(id))) {
+            let whole = shapes.truths.get(index).map_or(Span::ZERO, |truth| truth.whole_run_at(size));
+            shapes.limits.insert(id, (limit, whole - self.truth[id].run));
         }
         self.plan_ask(session, id, 0, Span::ZERO);
     }
@@ -59,6 +77,7 @@ impl MachineState {
     pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
         shapes.before.remove(&id);
+        shapes.limits.remove(&id);
         if shapes.asks.remove(&id).is_some() {
             session.set_asks_at(shapes.next_ask());
         }
@@ -75,7 +94,7 @@ impl MachineState {
         let run = shapes.run_at(session, id, entry.procs).unwrap_or(due);
         let had = shapes.asks.contains_key(&id);
         let at = ask.map(|(share, _)| {
-            let left = due - entry.ran - stall;
+            let left = due - entry.ran - stall + shapes.undone(id);
             entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO)
         });
         let Some(shapes) = &mut self.shapes else { return };
@@ -94,6 +113,7 @@ impl MachineState {
         let ran = session.entry(job).ran;
         let left = (self.due(job) - ran) - stalls.0 + lost;
         let Some(shapes) = &mut self.shapes else { return };
+        let left = left + shapes.undone(job);
         let left = match shapes.before.get(&job) {
             Some((at, left)) if *at == now => *left,
             _ => {
@@ -108,8 +128,13 @@ impl MachineState {
             }
             _ => left,
         };
+        let mut rest = stalls.1 + left;
+        if let Some((limit, undone)) = shapes.limits.get_mut(&job) {
+            rest = rest.min(*limit - now);
+            *undone = stalls.1 + left - rest;
+        }
         let overhead = self.overhead.get(&job).copied().unwrap_or(Span::ZERO);
-        self.truth[job].run = ran + stalls.1 + left - overhead;
+        self.truth[job].run = ran + rest - overhead;
         self.stale = true;
         if let Some(end) = self.end_of(session, job) {
             self.push_end(end, job);
@@ -141,7 +166,7 @@ impl<S: EventSource> Simulation<S> {
     /// The shapes of a source's jobs are known from now on.
     pub(super) fn take_shapes(&mut self) {
         let Some(shapes) = self.source.shapes() else { return };
-        self.session.set_shapes(shapes.known.clone(), shapes.truths.clone(), shapes.power.clone());
+        self.session.set_shapes(&shapes);
         self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
     }
 
@@ -177,6 +202,7 @@ impl<S: EventSource> Simulation<S> {
             let stall = self.session.stall_of(id);
             if let Some((_, procs)) = ask {
                 self.session.ask(now, id, procs);
+                observer.asked(now, self.source.place(id), procs);
             }
             self.s.plan_ask(&mut self.session, id, number + 1, stall);
         }

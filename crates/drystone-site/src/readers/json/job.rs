@@ -100,7 +100,9 @@ pub(super) fn job(job: &[(String, Loose)], place: FilePlace, intake: &mut RowInt
     amounts(&mut draft, &parts);
     draft.usage = usage(&parts);
     draft.priority = known(parts.get("priority")).and_then(|n| u32::try_from(n).ok());
-    draft.exclusive = parts.text("submit_line").contains("--exclusive");
+    let command = parts.text("submit_line");
+    draft.command = command.as_bytes();
+    draft.exclusive = command.contains("--exclusive");
     let exit = parts.get("exit_code");
     let code = |value: Option<&Loose>| small(value).and_then(|n| i16::try_from(n).ok());
     let signal = exit.and_then(|e| e.get("signal")).and_then(|s| s.get("id").or_else(|| s.get("signal_id")));

@@ -70,6 +70,7 @@ pub(super) fn decode(
     draft.priority = odd.of("Priority", get(SacctColumn::Priority), small);
     draft.exit = odd.of("ExitCode", get(SacctColumn::ExitCode), exit);
     draft.flags = caches.flags.get(0, get(SacctColumn::Flags), Flags::of_list);
+    draft.command = get(SacctColumn::SubmitLine);
     if get(SacctColumn::SubmitLine).windows(11).any(|w| w == b"--exclusive") {
         draft.exclusive = true;
     }

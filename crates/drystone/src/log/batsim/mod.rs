@@ -14,9 +14,12 @@ mod read;
 mod write;
 
 pub use jobs::{PlacedJob, place, write_jobs};
+pub(super) use profiles::Profiles;
+pub(super) use read::record as read_record;
 pub use write::write_workload;
 
 use super::LogError;
+use super::elastic::is_elastisim;
 use super::peek::peek;
 use super::swf::{SwfHeader, SwfRecord};
 use std::io;
@@ -53,6 +56,11 @@ pub(super) enum ReadLog {
 /// Reads a log of Batsim, where the source begins as one.
 pub(super) fn read(bytes: Box<dyn io::Read>, name: &Arc<str>) -> Result<ReadLog, LogError> {
     let (start, bytes) = peek(bytes);
+    if is_elastisim(&start) {
+        let problem = "a workload of ElastiSim says no run times; `drystone workload convert FILE --flops SPEED --shapes shapes.csv \
+                       --out LOG.swf` makes a log and a table of sizes of it";
+        return Err(LogError::Elastic { file: name.clone(), line: 0, problem: problem.into() });
+    }
     match begins(&start) {
         Begins::Else => Ok(ReadLog::Else(bytes)),
         Begins::Jobs => jobs::read(&mut io::BufReader::new(bytes), name).map(ReadLog::Log),

@@ -8,26 +8,35 @@ const DEEPEST: usize = 32;
 
 /// Result of a profile.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct ProfileRun {
+pub(in crate::log) struct ProfileRun {
     /// Seconds.
-    pub(super) seconds: f64,
+    pub(in crate::log) seconds: f64,
+    /// Processor-seconds that are divided among the processors, beyond these.
+    pub(in crate::log) spread: f64,
     /// True if it returns 0.
     pub(super) succeeds: bool,
 }
 
 /// The profiles of a workload, worked out once each.
-pub(super) struct Profiles<'a> {
+pub(in crate::log) struct Profiles<'a> {
     all: &'a Map<String, Value>,
     known: BTreeMap<String, ProfileRun>,
+    /// Operations per second of a processor; without it computations are refused.
+    flops: Option<f64>,
 }
 
 impl<'a> Profiles<'a> {
-    pub(super) fn new(all: &'a Map<String, Value>) -> Profiles<'a> {
-        Profiles { all, known: BTreeMap::new() }
+    pub(in crate::log) fn new(all: &'a Map<String, Value>) -> Profiles<'a> {
+        Profiles { all, known: BTreeMap::new(), flops: None }
+    }
+
+    /// Profiles on processors of this speed, so that computations have a run time.
+    pub(in crate::log) fn computing(self, flops: f64) -> Profiles<'a> {
+        Profiles { flops: Some(flops), ..self }
     }
 
     /// Returns the run time of a profile, or the reason why it is unknown.
-    pub(super) fn of(&mut self, name: &str) -> Result<ProfileRun, String> {
+    pub(in crate::log) fn of(&mut self, name: &str) -> Result<ProfileRun, String> {
         self.within(name, 0)
     }
 
@@ -50,21 +59,55 @@ impl<'a> Profiles<'a> {
                 let seconds = seconds.ok_or_else(|| {
                     format!("profile `{name}` has no `delay` of seconds from 0 on, but {}", told(profile.get("delay")))
                 })?;
-                ProfileRun { seconds, succeeds: returned == 0 }
+                ProfileRun { seconds, spread: 0.0, succeeds: returned == 0 }
             }
             "composed" | "sequence" | "SequentialCompositionProfile" => {
                 self.sequence(name, profile, returned, depth)?
+            }
+            "ParallelTaskHomogeneousProfile"
+            | "parallel_homogeneous"
+            | "parallel_homogeneous_total"
+            | "ptask_homogeneous"
+            | "msg_par_hg"
+            | "msg_par_hg_tot"
+                if self.flops.is_some() =>
+            {
+                self.computation(name, kind, profile, returned)?
             }
             "" => return Err(format!("profile `{name}` has no `type`")),
             other => {
                 return Err(format!(
                     "profile `{name}` is of type `{other}`, which lasts as long as a platform makes of it; profiles of delays \
-                     can be read (`delay`, `DelayProfile`, and sequences of them)"
+                     can be read (`delay`, `DelayProfile`, and sequences of them), and homogeneous computations with `drystone workload convert --shapes`"
                 ));
             }
         };
         self.known.insert(name.to_string(), ran);
         Ok(ran)
+    }
+
+    /// A homogeneous computation; its communication takes no time.
+    fn computation(&self, name: &str, kind: &str, profile: &Value, returned: i64) -> Result<ProfileRun, String> {
+        let amount = profile.get("cpu").or_else(|| profile.get("computation_amount"));
+        let operations = amount.map_or(Some(0.0), Value::as_f64).filter(|amount| *amount >= 0.0);
+        let operations = operations.ok_or_else(|| {
+            format!("profile `{name}` computes {}; expected a number of operations from 0 on (`cpu`)", told(amount))
+        })?;
+        let seconds = operations / self.flops.unwrap_or(1.0);
+        let strategy = profile.get("generation_strategy").and_then(Value::as_str).unwrap_or("");
+        let is_spread = match strategy {
+            "DefinedAmountsSpreadUniformly" | "defined_amount_spread_uniformly" => true,
+            "DefinedAmountsUsedForEachValue" | "defined_amount_used_for_each_value" => false,
+            "" => matches!(kind, "parallel_homogeneous_total" | "msg_par_hg_tot"),
+            other => {
+                return Err(format!(
+                    "profile `{name}` has the generation strategy `{other}`; expected DefinedAmountsUsedForEachValue or \
+                     DefinedAmountsSpreadUniformly"
+                ));
+            }
+        };
+        let (seconds, spread) = if is_spread { (0.0, seconds) } else { (seconds, 0.0) };
+        Ok(ProfileRun { seconds, spread, succeeds: returned == 0 })
     }
 
     fn sequence(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<ProfileRun, String> {
@@ -77,16 +120,18 @@ impl<'a> Profiles<'a> {
                 times.ok_or_else(|| format!("profile `{name}` is repeated {} times", told(profile.get("repeat"))))?
             }
         };
-        let mut all = ProfileRun { seconds: 0.0, succeeds: returned == 0 };
+        let mut all = ProfileRun { seconds: 0.0, spread: 0.0, succeeds: returned == 0 };
         for part in parts {
             let Some(part) = part.as_str() else {
                 return Err(format!("profile `{name}`: {part} in its `seq` is no name of a profile"));
             };
             let ran = self.within(part, depth + 1)?;
             all.seconds += ran.seconds;
+            all.spread += ran.spread;
             all.succeeds &= ran.succeeds;
         }
         all.seconds *= repeat;
+        all.spread *= repeat;
         Ok(all)
     }
 }

@@ -53,7 +53,8 @@ pub(super) fn workload(text: &[u8], name: &Arc<str>) -> Result<BatsimSource, Log
     let mut used = BTreeSet::new();
     let mut records = Vec::with_capacity(jobs.len());
     for (at, job) in jobs.iter().enumerate() {
-        let mut record = record(job, &mut profiles).map_err(|problem| wrong(name, 0, who(job, at) + &problem))?;
+        let record = record(job, &mut profiles).map_err(|problem| wrong(name, 0, who(job, at) + &problem));
+        let (mut record, _) = record?;
         // Ids are texts: those that are numbers stay what they are, others are numbered.
         if record.number < 0 || !used.insert(record.number) {
             record.number = (at as i64 + 1..).find(|number| used.insert(*number)).unwrap_or(-1);
@@ -72,7 +73,8 @@ fn who(job: &Value, at: usize) -> String {
     }
 }
 
-fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<SwfRecord, String> {
+/// A job as a record, and the run of its profile.
+pub(in crate::log) fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<(SwfRecord, ProfileRun), String> {
     let number = |key: &str| job.get(key).and_then(Value::as_f64);
     let submit = number("subtime").and_then(seconds);
     let submit = submit.ok_or_else(|| format!("`subtime` is {}; expected seconds", told(job.get("subtime"))))?;
@@ -83,7 +85,8 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<SwfRecord, String>
         Some(Value::Number(name)) => name.to_string(),
         other => return Err(format!("`profile` is {}; expected the name of one", told(other))),
     };
-    let ProfileRun { seconds: run, succeeds } = profiles.of(&profile)?;
+    let ran = profiles.of(&profile)?;
+    let ProfileRun { seconds: run, succeeds, .. } = ran;
     let run = seconds(run).ok_or_else(|| format!("profile `{profile}` runs for {run} s, which is too long"))?;
     let walltime = match job.get("walltime") {
         None | Some(Value::Null) => SwfDecimal::UNKNOWN,
@@ -103,7 +106,7 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<SwfRecord, String>
         Some(Value::String(text)) => text.rsplit('!').next().and_then(|text| text.parse().ok()),
         _ => None,
     };
-    Ok(SwfRecord {
+    let record = SwfRecord {
         number: id.filter(|id| *id >= 0).unwrap_or(-1),
         submit,
         run,
@@ -117,5 +120,6 @@ fn record(job: &Value, profiles: &mut Profiles<'_>) -> Result<SwfRecord, String>
         queue: attribute("queue"),
         partition: attribute("partition"),
         ..SwfRecord::default()
-    })
+    };
+    Ok((record, ran))
 }

@@ -5,8 +5,8 @@ mod row;
 
 use crate::log::clean::Overrun;
 use crate::model::{
-    JobKind, JobShape, Procs, SPEEDUPS, Setting, ShapeTruth, SizeSet, Span, Speedup, Workload, WorkloadError,
-    WorkloadShapes,
+    JobKind, JobShape, Procs, ResizeRules, SPEEDUPS, Setting, ShapeTruth, SizeSet, Span, Speedup, Workload,
+    WorkloadError, WorkloadShapes,
 };
 pub use row::{COLUMNS, ShapeRow};
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ pub fn give_shapes(
 ) -> Result<(Workload, ShapeNotes), ShapesError> {
     let resources = workload.resources().cloned();
     let circumstances = workload.circumstances().cloned();
-    let power = workload.shapes().and_then(|shapes| shapes.power.clone());
+    let before = workload.shapes().cloned();
     let (machine, mut jobs, mut truths, mut provenance) = workload.into_parts();
     let mut notes = ShapeNotes::default();
     let (mut known, mut facts, mut of) = (Vec::new(), Vec::new(), Vec::with_capacity(jobs.len()));
@@ -158,8 +158,27 @@ pub fn give_shapes(
         None => workload,
         Some(circumstances) => workload.with(circumstances)?,
     };
-    let shapes = WorkloadShapes { known: Arc::new(known), truths: Arc::new(facts), of, power };
+    let before = before.map_or_else(WorkloadShapes::default, |shapes| (*shapes).clone());
+    let shapes = WorkloadShapes { known: Arc::new(known), truths: Arc::new(facts), of, ..before };
     Ok((workload.shaped(Some(Arc::new(shapes))), notes))
+}
+
+/// Gives the machine of a workload rules for changes of size.
+#[must_use]
+pub fn give_rules(mut workload: Workload, rules: ResizeRules) -> Workload {
+    let mut shapes = shapes_or_none(&workload);
+    shapes.rules = rules;
+    workload.provenance.settings.retain(|setting| setting.name != "resizing");
+    if rules != ResizeRules::default() {
+        workload.provenance.settings.push(Setting { name: "resizing".to_string(), value: rules.to_string() });
+    }
+    workload.shaped(Some(Arc::new(shapes)))
+}
+
+/// The shapes of a workload; of one without them those of rigid jobs.
+pub(crate) fn shapes_or_none(workload: &Workload) -> WorkloadShapes {
+    let none = || WorkloadShapes { of: vec![None; workload.len()], ..WorkloadShapes::default() };
+    workload.shapes().map_or_else(none, |shapes| (**shapes).clone())
 }
 
 /// Returns the rule for overruns by which the jobs of a workload were cleaned, as its provenance

@@ -67,7 +67,8 @@ impl ShapeRow {
                 self.sizes.dedup();
             }
             "speedup" => self.speedup = Some(cell.parse()?),
-            "declared" => self.declared = Some(cell.parse()?),
+            // Known as it is, which it is where nothing is said.
+            "declared" => self.declared = if cell == "true" { None } else { Some(cell.parse()?) },
             "every" => self.every = seconds(cell)?,
             "grow_cost" => self.costs[0] = seconds(cell)?,
             "shrink_cost" => self.costs[1] = seconds(cell)?,

@@ -1,0 +1,121 @@
+//! Ranges of nodes that users of Slurm ask for (`sbatch -N 2-4`).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Options of Slurm's commands that are followed by a value of their own: `-p batch`.
+const VALUED: &[u8] = b"aAbcCdDeFGiIJkLmMnNopPqrStTuvwx";
+/// Long options that are not followed by one, as far as they are often used.
+const BARE: &[&str] = &[
+    "--contiguous",
+    "--exclusive",
+    "--hold",
+    "--ignore-pbs",
+    "--no-kill",
+    "--no-requeue",
+    "--no-shell",
+    "--overcommit",
+    "--oversubscribe",
+    "--parsable",
+    "--quiet",
+    "--reboot",
+    "--requeue",
+    "--spread-job",
+    "--test-only",
+    "--use-min-nodes",
+    "--verbose",
+    "--wait",
+    "--pty",
+];
+
+/// Ranges of nodes by the scheduler's numbers of jobs, collected while accounting is read.
+#[derive(Clone, Debug, Default)]
+pub struct NodeRanges(Arc<Mutex<BTreeMap<u64, (u32, u32)>>>);
+
+impl NodeRanges {
+    /// Takes note of a command with which a job was submitted.
+    pub(crate) fn note(&self, id: u64, line: &str) {
+        if let Some(range) = node_range(line) {
+            let mut ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // Rows of one job may differ: the order in which they are read must not matter.
+            let known = ranges.entry(id).or_insert(range);
+            *known = range.min(*known);
+        }
+    }
+
+    /// The range of a job.
+    pub(crate) fn range(&self, id: u64) -> Option<(u32, u32)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
+    }
+}
+
+/// The range of nodes in a command such as `sbatch -N 2-4 job.sh`; `None` where it has none, or one
+/// number.
+fn node_range(line: &str) -> Option<(u32, u32)> {
+    let mut words = line.split_whitespace().skip(1).peekable();
+    let mut range = None;
+    while let Some(word) = words.next() {
+        let value = if let Some(value) = word.strip_prefix("--nodes=") {
+            Some(value)
+        } else if word == "--nodes" || word == "-N" {
+            words.next()
+        } else if let Some(value) = word.strip_prefix("-N") {
+            Some(value)
+        } else if word.starts_with("--") {
+            // Another option, and its value where that is a word of its own.
+            if !word.contains('=') && !BARE.contains(&word) && words.peek().is_some_and(|next| !next.starts_with('-')) {
+                words.next();
+            }
+            continue;
+        } else if let Some(letters) = word.strip_prefix('-') {
+            if letters.len() == 1 && VALUED.contains(&letters.as_bytes()[0]) {
+                words.next();
+            }
+            continue;
+        } else {
+            // The program: what follows are its own options.
+            break;
+        };
+        // The last one holds, as in Slurm.
+        range = value.and_then(read_range);
+    }
+    range
+}
+
+/// `2-4`, or with letters for thousands `1k-2k`.
+fn read_range(text: &str) -> Option<(u32, u32)> {
+    let (least, most) = text.split_once('-')?;
+    let count = |text: &str| -> Option<u32> {
+        match text.strip_suffix(['k', 'K']) {
+            Some(text) => text.parse::<u32>().ok()?.checked_mul(1024),
+            None => text.parse().ok(),
+        }
+    };
+    let (least, most) = (count(least)?, count(most)?);
+    (0 < least && least < most).then_some((least, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_found_where_slurm_takes_them() {
+        for (line, expected) in [
+            ("sbatch -N 2-4 job.sh", Some((2, 4))),
+            ("sbatch -N2-4 job.sh", Some((2, 4))),
+            ("sbatch --nodes=1-16 --exclusive job.sh", Some((1, 16))),
+            ("srun -p batch --mem 4G --nodes 3-5 ./a.out -N 7-9", Some((3, 5))),
+            ("sbatch --exclusive job.sh -N 7-9", None),
+            ("sbatch -N 1-4 -N 2 job.sh", None),
+            ("sbatch -N 4 job.sh", None),
+            ("sbatch -N 4-4 job.sh", None),
+            ("salloc -N 1k-2k", Some((1024, 2048))),
+            ("sbatch -N 4-2 job.sh", None),
+            ("sbatch -N", None),
+            ("", None),
+        ] {
+            assert_eq!(node_range(line), expected, "{line}");
+        }
+    }
+}
