@@ -143,7 +143,7 @@ def test_frames_of_polars_as_they_are() -> None:
 
     frame = polars.DataFrame({**BASE, "nothing": [None] * 3, "wide": polars.Series([2**100] * 3, dtype=polars.Int128)})
     plain = ds.from_arrow(BASE, procs=4)
-    # Columns that nobody reads may hold anything; a column of nulls is one without values.
+    # Columns that are not read may hold anything; a column of nulls is one without values.
     for made in (frame, frame.lazy(), frame.with_columns(polars.col("nothing").alias("estimate"))):
         assert ds.from_arrow(made, procs=4) == plain
     assert ds.from_arrow(frame.with_columns(polars.col("run").cast(polars.Int128)), procs=4) == plain

@@ -20,7 +20,7 @@ fn stopped() -> PyErr {
     PyKeyboardInterrupt::new_err("stopped")
 }
 
-/// Works while objects of Python may take part: those that are given, and those that are registered.
+/// Works while objects of Python may take part, registered ones among them.
 fn with_slots<T: Send + 'static>(
     py: Python<'_>,
     slots: &[Py<ObjectSlot>],

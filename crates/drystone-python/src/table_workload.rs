@@ -225,8 +225,8 @@ impl ReadColumns {
         self.may("memory_kb", row).map_or(Ok(-1), |_| self.must("memory_kb", row, -1, i64::MAX))
     }
 
-    /// The status. A table without this column is one of completed jobs; a job without a value in it
-    /// has an unknown one, as in logs.
+    /// The status. A table without this column is one of completed jobs; a job without a value in
+    /// it has an unknown one, as in logs.
     fn status(&self, row: usize) -> PyResult<LogStatus> {
         let status = match self.may("status", row) {
             Some(_) => self.must("status", row, -1, 5)?,
