@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import concurrent.futures.thread  # noqa: F401 - its end of threads is registered before ours, and comes after it
 import copy
 import hashlib
 import importlib
@@ -79,4 +80,12 @@ def close() -> None:
         os._exit(130)
 
 
+def close_interrupted() -> None:
+    """Ends all work where Ctrl-C ended the main thread: the interpreter would wait for the other threads for ever."""
+    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+        close()
+
+
 atexit.register(close)
+# Called before the interpreter waits for threads. Private, as of Python 3.9.
+getattr(threading, "_register_atexit", lambda function: None)(close_interrupted)

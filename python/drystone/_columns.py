@@ -6,14 +6,14 @@ import datetime
 import decimal
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from drystone._errors import LogError
 
-__all__ = ["Parts", "column_parts", "is_frame"]
+__all__ = ["Parts", "column_parts", "is_frame", "with_readable_columns"]
 
 Parts: TypeAlias = "tuple[str, str, Any, Any, list[str] | None]"
 """Name, kind, values, rows without a value, names."""
@@ -29,6 +29,30 @@ def is_frame(table: Any) -> bool:
     """Returns whether a table is a frame of pandas, which is read without pyarrow."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(table, pandas.DataFrame)
+
+
+def with_readable_columns(table: Any, wanted: Sequence[str], needed: Sequence[str]) -> Any:
+    """Returns a frame of polars with the wanted columns alone, of types that Arrow's interface passes on. Anything else, and a
+    frame that lacks a needed column, comes back as it is."""
+    polars = sys.modules.get("polars")
+    if polars is None or not isinstance(table, (polars.DataFrame, polars.LazyFrame)):
+        return table
+    if isinstance(table, polars.LazyFrame):
+        table = table.collect()
+    if any(name not in table.columns for name in needed):
+        return table.clear().select([polars.lit(0).alias(name) for name in table.columns])
+    frame = table.select([name for name in dict.fromkeys(wanted) if name in table.columns])
+    for name, kind in frame.schema.items():
+        if kind == polars.Null:
+            frame = frame.with_columns(polars.col(name).cast(polars.Int64))
+        elif str(kind) in ("Int128", "UInt128"):
+            try:
+                frame = frame.with_columns(polars.col(name).cast(polars.Int64))
+            except polars.exceptions.InvalidOperationError as error:
+                values = frame[name].to_list()
+                row = next(row for row, value in enumerate(values) if value is not None and not -(2**63) <= value < 2**63)
+                raise _wrong(name, f"{values[row]} is too large", row) from error
+    return frame
 
 
 def column_parts(table: Any, wanted: Sequence[str], needed: Sequence[str]) -> list[Parts]:
@@ -73,7 +97,13 @@ def _parts(name: str, values: Any) -> Parts:
         values = values.tolist() if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if isinstance(values, (list, tuple)):
         return _objects(name, list(values))
+    if isinstance(values, (Iterator, ValuesView)):
+        return _objects(name, list(values))
     array = np.asarray(values)
+    if array.dtype.kind == "f" and str(getattr(values, "type", getattr(values, "dtype", ""))).lower().startswith(("int", "uint")):
+        # Whole numbers of pyarrow and polars, some of them missing: floats would not hold them all.
+        listed = getattr(values, "to_pylist", None) or getattr(values, "to_list", None) or values.tolist
+        return _objects(name, listed())
     if array.ndim != 1:
         raise _wrong(name, f"has {array.ndim} dimensions; expected one value for each row")
     if array.dtype.kind == "O":
@@ -86,6 +116,8 @@ def _array(name: str, array: Any) -> Parts:
     kind = array.dtype.kind
     if kind in "Mm":
         unit = np.datetime_data(array.dtype)[0]
+        if kind == "m" and unit in ("Y", "M"):
+            raise _wrong(name, "holds years or months, which have no length in seconds")
         # Days, weeks and so on are whole seconds.
         unit = UNITS.get(unit, "s")
         missing = np.isnat(array)
@@ -137,7 +169,7 @@ KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("int", (int, np.integer)),
     ("float", (float, np.floating, decimal.Decimal)),
     ("stamp", (datetime.datetime, np.datetime64, datetime.date)),
-    ("length", (datetime.timedelta, np.timedelta64)),
+    ("length", (datetime.timedelta, datetime.time, np.timedelta64)),
 )
 
 
@@ -172,6 +204,10 @@ def _objects(name: str, values: list[Any]) -> Parts:
         floats = [math.nan if gap else float(value) for value, gap in zip(values, missing)]
         return (name, "float", np.asarray(floats, np.float64), None, None)
     if kind == "stamp":
+        zoned = np.fromiter((getattr(value, "tzinfo", None) is not None for value in values), np.bool_, len(values)) & ~missing
+        if zoned.any() and (plain := ~zoned & ~missing).any():
+            row = int(plain.argmax())
+            raise _wrong(name, f"{values[row]} has no time zone, others have one", row)
         return (name, "stamp:us", _whole(name, [None if g else _moment(v) for v, g in zip(values, missing)], missing), gaps, None)
     if kind == "length":
         return (name, "length:us", _whole(name, [None if g else _length(v) for v, g in zip(values, missing)], missing), gaps, None)
@@ -203,4 +239,8 @@ def _length(value: Any) -> int:
     """Microseconds."""
     if isinstance(value, np.timedelta64):
         return int(value.astype("m8[us]").astype(np.int64))
+    if isinstance(value, datetime.time):
+        value = datetime.timedelta(
+            hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
+        )
     return int(value // MICROSECOND)

@@ -17,7 +17,7 @@ from drystone import _drystone
 from drystone._errors import DrystoneError, OptionError
 from drystone._policy import PolicyLike, PredictorLike, places, registered, texts
 from drystone._table import Array, Table
-from drystone._workload import PathLike, Workload, options, read, tell
+from drystone._workload import PathLike, Workload, options, read, tell, write
 
 OwnMetric: TypeAlias = Callable[[Table], Any]
 """A metric of one's own: from the table of jobs a value for each."""
@@ -30,6 +30,9 @@ class Figure:
 
     def __init__(self, plot: _drystone.Plot) -> None:
         self._plot = plot
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored_figure, (self._plot.save(),))
 
     @property
     def id(self) -> str:
@@ -73,15 +76,8 @@ class Figure:
         return self.svg
 
 
-def write(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+def _restored_figure(saved: str) -> Figure:
+    return Figure(_drystone.Plot.restore(saved))
 
 
 class Story:

@@ -4,26 +4,69 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from drystone import _drystone
 from drystone._columns import Parts
-from drystone._errors import OptionError
+from drystone._errors import DrystoneError, OptionError
+from drystone._policy import PolicyLike, places, registered
 from drystone._table import Table
-from drystone._workload import PathLike, Workload, options, read, tell
+from drystone._workload import PathLike, Workload, options, read, tell, write
 
 __all__ = ["Account", "Site", "import_accounting"]
+
+
+class _PickledOutput:
+    """Output of a command that another process has pickled: every form of it."""
+
+    def __init__(self, said: _drystone.Said | _PickledOutput) -> None:
+        self.messages: list[str] = list(said.messages)
+        self._text, self._json, self._rows = said.text(), said.json(), said.rows()
+        self._forms: dict[str, bytes] = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in (".html", ".json", ".csv", ".md", ".txt"):
+                path = Path(folder, f"output{ending}")
+                try:
+                    said.write(path)
+                except DrystoneError:
+                    # A command without a page has no such form.
+                    continue
+                self._forms[ending] = path.read_bytes()
+
+    def text(self) -> str:
+        return self._text
+
+    def json(self) -> str:
+        return self._json
+
+    def rows(self) -> list[list[tuple[str, str]]]:
+        return self._rows
+
+    def page(self) -> str:
+        if ".html" not in self._forms:
+            raise OptionError("there is no page of this result; report(path) writes .json, .csv, .md and .txt")
+        return self._forms[".html"].decode()
+
+    def write(self, path: Path) -> None:
+        if path.suffix not in self._forms:
+            raise OptionError(f"{path}: the ending says how to write it; expected {', '.join(self._forms)}")
+        write(path, self._forms[path.suffix])
 
 
 class Account:
     """Result of a command: ``str(account)`` for people, ``data`` and ``table`` for programs."""
 
     def __init__(self, said: _drystone.Said) -> None:
-        self._said = said
+        self._said: _drystone.Said | _PickledOutput = said
         self.messages = tell(said.messages)
         self._data: dict[str, Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        said = self._said
+        return {**self.__dict__, "_said": said if isinstance(said, _PickledOutput) else _PickledOutput(said)}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -120,7 +163,7 @@ class Site:
 
     def fidelity(
         self,
-        policy: str = "easy",
+        policy: PolicyLike = "easy",
         *,
         pool: str | None = None,
         repetitions: Sequence[PathLike] = (),
@@ -131,8 +174,7 @@ class Site:
         threads: int | None = None,
     ) -> Account:
         """Holds a simulation under the policy that stands for the site's own against what happened: ``drystone fidelity``."""
-        given = {
-            "policy": policy,
+        given: dict[str, object | None] = {
             "repetition": list(repetitions),
             "seeds": seeds,
             "jitter": jitter,
@@ -141,7 +183,9 @@ class Site:
             "threads": threads,
         }
         path = self.path if pool is None else Path(f"{self.path}#{pool}")
-        return Account(_drystone.fidelity(path, options(given)))
+        with places() as taken:
+            given["policy"] = taken.policy(policy)
+            return Account(_drystone.fidelity(path, options(given), taken.slots + registered()))
 
     def __str__(self) -> str:
         return self.text or repr(self)

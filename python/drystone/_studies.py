@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from drystone import _drystone
 from drystone._errors import OptionError
-from drystone._policy import registered
+from drystone._policy import PolicyLike, PredictorLike, places, registered
 from drystone._site import Account, Site
 from drystone._workload import PathLike, Workload, options, read, tell
 
@@ -30,9 +30,9 @@ def _place(given: Workload | Site | PathLike) -> tuple[_drystone.Log | None, Pat
     return None, given.path if isinstance(given, Site) else Path(given), []
 
 
-def predict(workload: Workload | PathLike, predictors: Sequence[str] = ()) -> Account:
-    """Judges predictors of run times alone, each job at its arrival in the log: ``drystone predict``. What predictions do to a
-    schedule is what ``compare`` tells.
+def predict(workload: Workload | PathLike, predictors: Sequence[PredictorLike] = ()) -> Account:
+    """Judges predictors of run times alone, texts and objects, each job at its arrival in the log: ``drystone predict``. What
+    predictions do to a schedule is what ``compare`` tells.
 
     Examples:
         >>> import drystone as ds
@@ -44,13 +44,14 @@ def predict(workload: Workload | PathLike, predictors: Sequence[str] = ()) -> Ac
         raise OptionError("predictors: expected a list, such as ['estimate', 'recent(2)']")
     if not isinstance(workload, Workload):
         workload = read(workload)
-    registered()
-    return Account(_drystone.predict(workload._log, options({"predictor": list(predictors)})))
+    with places() as taken:
+        given = {"predictor": [taken.predictor(one) for one in predictors]}
+        return Account(_drystone.predict(workload._log, options(given), taken.slots + registered()))
 
 
 def headroom(
     workload: Workload | PathLike,
-    policies: str | Sequence[str] = (),
+    policies: PolicyLike | Sequence[PolicyLike] = (),
     *,
     measure: Literal["wait", "bounded-slowdown", "area-wait"] = "wait",
     seconds: int = 60,
@@ -76,9 +77,8 @@ def headroom(
     """
     if not isinstance(workload, Workload):
         workload = read(workload)
-    registered()
-    given = {
-        "policy": [policies] if isinstance(policies, str) else list(policies),
+    several: list[Any] = list(policies) if isinstance(policies, (list, tuple)) else [policies]
+    given: dict[str, object | None] = {
         "measure": measure,
         "for": None if trials is not None else f"{seconds}s",
         "trials": trials,
@@ -89,12 +89,14 @@ def headroom(
         "jobs": jobs,
         "prices": prices,
     }
-    return Account(_drystone.headroom(workload._log, options(given)))
+    with places() as taken:
+        given["policy"] = [taken.policy(one) for one in several]
+        return Account(_drystone.headroom(workload._log, options(given), taken.slots + registered()))
 
 
 def foresee(
     workload: Workload | PathLike,
-    policy: str = "easy",
+    policy: PolicyLike = "easy",
     *,
     method: Texts = (),
     every: int | None = None,
@@ -116,9 +118,7 @@ def foresee(
     """
     if not isinstance(workload, Workload):
         workload = read(workload)
-    registered()
-    given = {
-        "policy": policy,
+    given: dict[str, object | None] = {
         "method": _list(method),
         "every": every,
         "samples": samples,
@@ -126,7 +126,10 @@ def foresee(
         "seed": seed,
         "threads": threads,
     }
-    return Account(_drystone.foresee(workload._log, [*options(given), *workload._shaped]))
+    with places() as taken:
+        given["policy"] = taken.policy(policy)
+        words = [*options(given), *workload._shaped]
+        return Account(_drystone.foresee(workload._log, words, taken.slots + registered()))
 
 
 def whatif(
@@ -147,7 +150,7 @@ def whatif(
     reservation: Texts = (),
     remove: Texts = (),
     sharing: Literal["whole", "shared"] | None = None,
-    policy: str | None = None,
+    policy: PolicyLike | None = None,
     slurm: PathLike | None = None,
     cpus: int | None = None,
     accounts: PathLike | None = None,
@@ -169,8 +172,7 @@ def whatif(
     >>> found.data["alternatives"][0]["wait"]["difference"]
     0.0
     """
-    registered()
-    given = {
+    given: dict[str, object | None] = {
         "change": _list(changes),
         "nodes": _list(nodes),
         "procs_change": _list(procs_change),
@@ -186,7 +188,6 @@ def whatif(
         "reservation": _list(reservation),
         "remove": _list(remove),
         "sharing": sharing,
-        "policy": policy,
         "slurm": slurm,
         "cpus": cpus,
         "accounts": accounts,
@@ -195,7 +196,9 @@ def whatif(
         "threads": threads,
     }
     log, place, shaped = _place(workload)
-    return Account(_drystone.whatif(log, place, [*options(given), *shaped]))
+    with places() as taken:
+        given["policy"] = None if policy is None else taken.policy(policy)
+        return Account(_drystone.whatif(log, place, [*options(given), *shaped], taken.slots + registered()))
 
 
 def when(
@@ -219,7 +222,6 @@ def when(
     ``state`` is a folder with what the commands of ``drystone when --ask`` print. ``procs``, ``limit`` and ``user`` describe a job that is
     not submitted yet. Times are seconds since 1970; the keys are those of ``drystone when --format json``.
     """
-    registered()
     given = {
         "job": None if job is None else str(job),
         "procs": procs,
@@ -234,7 +236,7 @@ def when(
         "threads": threads,
         "timezone": timezone,
     }
-    _, answer, messages = _drystone.when(state, options(given))
+    _, answer, messages = _drystone.when(state, options(given), registered())
     tell(messages)
     found: dict[str, Any] = json.loads(answer)
     return found
@@ -270,7 +272,6 @@ def advise(
     >>> advice.data["goal"]
     'avgW'
     """
-    registered()
     given = {
         "check": check,
         "worth": worth,
@@ -289,7 +290,7 @@ def advise(
         "threads": threads,
     }
     log, place, shaped = _place(workload)
-    return Account(_drystone.advise(log, place, [*options(given), *shaped]))
+    return Account(_drystone.advise(log, place, [*options(given), *shaped], registered()))
 
 
 def waits(
@@ -336,7 +337,6 @@ def evolve(
     """
     if not isinstance(workload, Workload):
         workload = read(workload)
-    registered()
     given = {
         "objective": objective,
         "guard": guard,
@@ -351,7 +351,7 @@ def evolve(
         "seed": seed,
         "threads": threads,
     }
-    return Account(_drystone.evolve(workload._log, [Path(one) for one in also], options(given)))
+    return Account(_drystone.evolve(workload._log, [Path(one) for one in also], options(given), registered()))
 
 
 def reproduce(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from drystone import _drystone
-from drystone._columns import column_parts, is_frame
+from drystone._columns import column_parts, is_frame, with_readable_columns
 from drystone._errors import DrystoneError, LogError, OptionError
 from drystone._table import Table, whole
 
@@ -45,6 +45,17 @@ def options(given: Mapping[str, object | None]) -> list[str]:
         else:
             words.append(f"{option}={value}")
     return words
+
+
+def write(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 class Workload:
@@ -445,11 +456,12 @@ def from_arrow(
     ``partition``, ``memory_kb`` and ``status`` are read where they are there. ``columns`` says which column is which:
     ``columns={"run": "elapsed"}``.
 
-    - Times are seconds, timestamps, dates or durations; fractions are rounded, halves away from zero. A text such as ``1-02:00:00`` is
-      a duration.
-    - An estimate that is missing, 0 or -1 is no limit, as in logs: the run time stands for it.
+    - Times are seconds, timestamps, dates or durations; fractions are rounded, halves away from zero. Texts such as ``1-02:00:00``,
+      ``90min`` and ``PT1H30M`` are durations.
+    - An estimate that is missing, infinite, 0 or -1 is no limit, as in logs: the run time stands for it.
     - Users, groups, programs, queues and partitions are numbers of any size, or names, which ``Workload.names`` gives back.
-    - ``memory_kb`` may hold texts such as ``4G``, ``status`` states of Slurm such as ``COMPLETED``.
+    - ``memory_kb`` may hold texts such as ``4G``, ``status`` states of Slurm such as ``COMPLETED``. A missing status is
+      unknown; without the column all jobs completed.
 
     What a workload's ``jobs`` are made into is the same workload again, with header and settings; then ``procs`` may be left out.
 
@@ -465,21 +477,27 @@ def from_arrow(
         column `procs`, row 0: -3 is not possible; expected 1 to 4 | procs 0
     """
     if procs is not None and (not whole(procs) or not 1 <= procs < 2**32):
-        raise OptionError(f"procs: {procs!r} is no number of processors; expected at least 1")
+        raise OptionError(f"procs: {procs!r} is no number of processors; expected 1 to {2**32 - 1}")
     named = dict(columns or {})
+    wanted = [named.get(column, column) for column in _drystone.column_names()]
+    needed = [*wanted[:3], *named.values()]
+    table = with_readable_columns(table, wanted, needed)
     if is_frame(table) or not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
-        wanted = [named.get(column, column) for column in _drystone.column_names()]
         attributes = getattr(table, "attrs", None)
         origin = attributes.get("drystone") if isinstance(attributes, Mapping) else None
         metadata = {"drystone": origin} if isinstance(origin, str) else None
-        table = _drystone.arrays(column_parts(table, wanted, [*wanted[:3], *named.values()]), metadata)
+        table = _drystone.arrays(column_parts(table, wanted, needed), metadata)
     try:
         log, unlimited = _drystone.Log.from_arrow(table, None if procs is None else int(procs), named, name)
     except DrystoneError:
         raise
     except Exception as error:
+        if "as a Schema" in str(error):
+            raise TypeError(f"{type(table).__name__} is one column; expected a table, or a mapping of names to columns") from error
         raise LogError(f"the table cannot be read through Arrow's interface: {error}") from error
     told = f"note: {unlimited:,} jobs have no limit: their run time stands for the estimate"
+    if unlimited == 1:
+        told = "note: 1 job has no limit: its run time stands for the estimate"
     return Workload(log, messages=tell([told] if unlimited else []))
 
 

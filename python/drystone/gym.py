@@ -152,6 +152,12 @@ class _Kind:
         self.observation_space: spaces.Space[Any] = flat if self.flat else spaces.Dict({"jobs": box, "machine": machine})
         self.action_space = spaces.Discrete(self.actions)
 
+    def judged(self, values: dict[str, float]) -> dict[str, float]:
+        """Results of an episode, with the reward of a function of one's own."""
+        if self.judge is not None:
+            values["r"] = float(self.judge(values))
+        return values
+
     def shaped(self, jobs: Floats, machine: Floats, envs: int | None) -> Observation:
         """Flat arrays as observations of one or of many environments."""
         before = () if envs is None else (envs,)
@@ -194,6 +200,16 @@ def _check_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> N
     unknown = [name for name in options or {} if name not in known]
     if unknown:
         raise OptionError(f"options: {', '.join(unknown)} means nothing to reset; it takes {', '.join(known) or 'none'}")
+
+
+def _chosen(actions: Any, number: int) -> npt.NDArray[np.int64]:
+    """Actions as the extension takes them; what are none is refused."""
+    chosen = np.ascontiguousarray(actions)
+    if chosen.shape != (number,):
+        raise ValueError(f"actions have the shape {chosen.shape}; expected ({number},)")
+    if chosen.dtype.kind not in "iu":
+        raise TypeError(f"actions are {chosen.dtype}; expected whole numbers")
+    return chosen.astype(np.int64, copy=False)
 
 
 def _entropy() -> int:
@@ -338,15 +354,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> tuple[Observation, Floats, Bools, Bools, dict[str, Any]]:
         """Takes an action in each environment."""
-        chosen = np.ascontiguousarray(actions)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {chosen.shape}; expected ({self.num_envs},)")
-        if chosen.dtype.kind not in "iu":
-            raise TypeError(f"actions are {chosen.dtype}; expected whole numbers")
+        chosen = _chosen(actions, self.num_envs)
         if self.copy:
             self._arrays = self._new()
         arrays = self._arrays
-        self._envs.step(chosen.astype(np.int64, copy=False), arrays, self.copy)
+        self._envs.step(chosen, arrays, self.copy)
         info: dict[str, Any] = {"action_mask": self.action_masks()}
         finished = self._envs.finished()
         if finished is not None:
@@ -363,7 +375,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         for env, values in finished:
             ended[env] = True
             if self._kind.judge is not None:
-                values["r"] = float(self._kind.judge(values))
+                self._kind.judged(values)
                 self._arrays["reward"][env] = values["r"]
             for name, value in values.items():
                 episode[name][env] = value
@@ -407,7 +419,8 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         for fixed in ("num_envs", "threads", "autoreset", "copy"):
             if fixed in options:
                 raise OptionError(f"{fixed}: this is one environment; VecEnv is many")
-        self._many = VecEnv(workload, 1, act=act, autoreset="disabled", threads=1, **options)
+        # Copies of one row of each array are made here: few, and only what has changed is written.
+        self._many = VecEnv(workload, 1, act=act, autoreset="disabled", threads=1, copy=False, **options)
         self.observation_space = self._many.single_observation_space
         self.action_space = self._many.single_action_space
 
@@ -425,28 +438,31 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         """Begins an episode: with a seed the first of that seed, else the next one."""
         _check_options(options, ())
         super().reset(seed=seed)
-        obs, _ = self._many.reset(seed=seed)
-        return self._one(obs), {"action_mask": self.action_masks()}
+        self._many.reset(seed=seed)
+        return self._seen(), {"action_mask": self.action_masks()}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes an action."""
-        obs, reward, terminated, truncated, info = self._many.step(np.asarray([action]))
-        told: dict[str, Any] = {"action_mask": self.action_masks()}
-        if "episode" in info:
-            told["episode"] = {name: float(values[0]) for name, values in info["episode"].items()}
-            # The sum that the episode came to, in full; the array of many has it in 32 bits.
-            reward = np.asarray([told["episode"]["r"]]) if not self._many._kind.dense else reward
-        return self._one(obs), float(reward[0]), bool(terminated[0]), bool(truncated[0]), told
+        many = self._many
+        arrays, kind = many._arrays, many._kind
+        many._envs.step(_chosen([action], 1), arrays, False)
+        info: dict[str, Any] = {"action_mask": arrays["mask"].copy()}
+        reward = float(arrays["reward"][0])
+        finished = many._envs.finished()
+        if finished is not None:
+            # The sum that the episode came to, in full; the array has it in 32 bits.
+            episode = kind.judged(finished[0][1])
+            info["episode"] = {name: float(value) for name, value in episode.items()}
+            reward = reward if kind.dense else info["episode"]["r"]
+        return self._seen(), reward, bool(arrays["terminated"][0]), bool(arrays["truncated"][0]), info
 
-    @staticmethod
-    def _one(obs: Observation) -> Any:
-        if isinstance(obs, dict):
-            return {name: values[0] for name, values in obs.items()}
-        return obs[0]
+    def _seen(self) -> Observation:
+        arrays = self._many._arrays
+        return self._many._kind.shaped(arrays["jobs"].copy(), arrays["machine"].copy(), None)
 
     def action_masks(self) -> Bools:
         """Mask of the possible actions."""
-        masks: Bools = self._many.action_masks()[0]
+        masks: Bools = self._many.action_masks()[0].copy()
         return masks
 
 

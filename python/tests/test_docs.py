@@ -40,6 +40,17 @@ def test_the_examples_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.Monke
     assert run_blocks("docs/python.md") >= 8
 
 
+def test_the_examples_for_users_of_other_simulators_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks("docs/python-from.md") == 3
+
+
+def test_the_guide_is_short() -> None:
+    path = Path(__file__).parents[2] / "docs/python.md"
+    if path.exists():
+        assert len(path.read_text().splitlines()) <= 300
+
+
 def test_the_example_of_the_first_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: drystone.Workload) -> None:
     monkeypatch.chdir(tmp_path)
     log.write("LOG.swf.gz")

@@ -40,8 +40,17 @@ def run_notebook(name: str, tmp_path: Path) -> None:
     assert outputs and all(output.output_type != "error" for output in outputs)
 
 
-def test_they_are_kept_without_outputs() -> None:
+def test_they_are_kept_with_what_they_printed() -> None:
+    """`python/notebooks/execute` keeps text and small drawings, and nothing of the machine."""
     nbformat = pytest.importorskip("nbformat")
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+    # The network needs PyTorch and a log that cannot be copied: its figures are in docs/python.md.
+    paths = [path for path in sorted(NOTEBOOKS.glob("*.ipynb")) if path.stem != "masked-ppo"]
+    assert paths
+    for path in paths:
         notebook = nbformat.read(path, as_version=4)
-        assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells), path.name
+        nbformat.validate(notebook)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), path.name
+        outputs = [output for cell in cells for output in cell.outputs]
+        assert len(outputs) >= 3 and all(output.output_type != "error" for output in outputs), path.name
+        assert path.stat().st_size < 100_000 and "/tmp" not in path.read_text(), path.name

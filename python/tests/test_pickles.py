@@ -107,6 +107,39 @@ def test_tables(log: ds.Workload) -> None:
     assert ds.from_arrow(again(log.jobs)) == log
 
 
+def test_drawings_and_outputs_of_commands(small: ds.Workload, tmp_path: Path) -> None:
+    figure = ds.simulate(small, "easy").plot()
+    assert (again(figure).svg, again(figure).id, again(figure).pdf()) == (figure.svg, figure.id, figure.pdf())
+    account = ds.predict(small, ["estimate", "recent(2)"])
+    other = again(again(account))
+    assert (other.text, other.data, other.table, other.messages) == (account.text, account.data, account.table, account.messages)
+    for ending in (".json", ".csv", ".md", ".txt"):
+        assert Path(other.report(tmp_path / f"there{ending}")).read_bytes() == Path(account.report(tmp_path / f"here{ending}")).read_bytes()
+    with pytest.raises(ds.OptionError, match="expected .*json"):
+        other.report(tmp_path / "there.xyz")
+
+
+def test_errors_come_back_from_other_processes(small: ds.Workload) -> None:
+    for wrong in (lambda: ds.simulate(small, "easy(oder=sjf)"), lambda: ds.simulate(small, all_at_once), lambda: small[::2]):
+        with pytest.raises(ds.DrystoneError) as caught:
+            wrong()
+        other = again(caught.value)
+        assert type(other) is type(caught.value) and str(other) == str(caught.value) and other.__dict__ == caught.value.__dict__
+
+
+def all_at_once(view: ds.View, actions: ds.Actions) -> None:
+    actions.start(view.waiting.id)
+
+
+def test_joblib(small: ds.Workload) -> None:
+    joblib = pytest.importorskip("joblib", reason="SKIPPED, not tested: joblib is not here")
+    here = [ds.simulate(small, policy)["wait_mean"] for policy in ("easy", "fcfs")]
+    there = joblib.Parallel(n_jobs=2)(joblib.delayed(ds.simulate)(small, policy) for policy in ("easy", "fcfs"))
+    assert [one["wait_mean"] for one in there] == here
+    # What caches look up by content is the same in every process.
+    assert joblib.hash(again(small)) == joblib.hash(small) != joblib.hash(small[1:])
+
+
 def test_processes_that_are_spawned(small: ds.Workload) -> None:
     here = [ds.simulate(small, policy)["wait_mean"] for policy in ("easy", Greedy())]
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

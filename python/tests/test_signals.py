@@ -133,6 +133,18 @@ LOOPS = """
         one.decide(0)
 
     ds.register(loop, name="registered")
+
+    def loop_in_reward(kind):
+        from drystone.gym import SchedulingEnv, VecEnv
+        env = VecEnv(log, 1, jobs=4, window=8, reward=loop) if kind == "many" else SchedulingEnv(log, jobs=4, reward=loop)
+        env.reset(seed=1)
+        while True:
+            env.step([0] if kind == "many" else 0)
+
+    def loop_in_agent():
+        from drystone.gym import Agent, VecEnv
+        ds.simulate(log, Agent(lambda seen, mask: loop(), VecEnv(log, 1, jobs=4, window=8)))
+
     study = {
         "name": "s", "workload": [{"name": "g", "generate": {"procs": 8, "jobs": 50, "load": 0.9}}],
         "policy": [{"policy": "python(registered)"}],
@@ -151,6 +163,14 @@ LOOPS = """
         lambda: ds.sweep(study, store=os.path.join(sys.argv[1], "s.db"), threads=2, progress=False),
         lambda: ds.sweep({**study, "policy": [{"policy": "fcfs"}]}, store=os.path.join(sys.argv[1], "t.db"), progress=loop),
         session,
+        lambda: ds.predict(log, ["estimate", Predicts()]),
+        lambda: ds.whatif(log, "none", policy=loop),
+        lambda: ds.whatif(log, "none", policy="python(registered)"),
+        lambda: ds.foresee(log, loop, samples=2),
+        lambda: ds.compare(log, ["easy", "fcfs"], metrics={"own": loop}),
+        lambda: loop_in_reward("one"),
+        lambda: loop_in_reward("many"),
+        loop_in_agent,
     ]
 
     def strike():
@@ -184,7 +204,7 @@ def test_loops_of_python_are_interrupted_and_nothing_goes_on(tmp_path: Path) -> 
     program = textwrap.dedent(LOOPS)
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.stdout, done.stderr)
-    assert done.stdout.split() == ["done", "13"] and "Fatal" not in done.stderr
+    assert done.stdout.split() == ["done", "21"] and "Fatal" not in done.stderr
 
 
 END = """
@@ -219,6 +239,38 @@ def test_the_interpreter_ends_while_another_thread_simulates(work: str) -> None:
     program = textwrap.dedent(END).replace("{work}", work)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout == "the end\n", done.stderr
+    assert "Fatal" not in done.stderr and "panicked" not in done.stderr
+
+
+JOINED = """
+    import concurrent.futures, os, signal, threading, time
+    import drystone as ds
+    log = ds.generate(jobs=300, procs=64, load=0.9, seed=1)
+    begun = threading.Event()
+    def loop(view, actions):
+        begun.set()
+        while True:
+            pass
+    def strike():
+        begun.wait()
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=strike).start()
+    {work}
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "thread = threading.Thread(target=ds.simulate, args=(log, loop)); thread.start(); thread.join()",
+        "concurrent.futures.ThreadPoolExecutor(1).submit(ds.simulate, log, loop).result()",
+    ],
+)
+def test_ctrl_c_ends_a_program_that_waits_for_a_thread(work: str) -> None:
+    program = textwrap.dedent(JOINED).replace("{work}", work)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "KeyboardInterrupt" in done.stderr
     assert "Fatal" not in done.stderr and "panicked" not in done.stderr
 
 

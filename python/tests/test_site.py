@@ -174,6 +174,14 @@ def test_predictors_alone_are_the_commands(log: ds.Workload, command: list[str],
     with pytest.raises(ds.DrystoneError, match="recently"):
         ds.predict(log, ["recently(2)"])
 
+    class Estimate:
+        def predict(self, job: ds.Job) -> float:
+            return job.estimate
+
+    rows = ds.predict(log, ["estimate", Estimate()]).table
+    first, second = ({name: rows[name][row] for name in rows if name not in ("predictor", "coverage")} for row in (0, 1))
+    assert list(rows["predictor"]) == ["estimate", "python(Estimate)"] and str(first) == str(second)
+
 
 class Head:
     """The head of the queue, and no other."""
@@ -234,3 +242,10 @@ def test_changes_are_the_commands(site: ds.Site, command: list[str]) -> None:
     assert grown["alternatives"][1]["wait"]["difference"] <= 0.0
     with pytest.raises(ValueError, match="did you mean `nodes`"):
         ds.whatif(log, "nods +1")
+
+    def first_come(view: ds.View, actions: ds.Actions) -> None:
+        fits = np.cumsum(view.waiting.procs) <= view.free
+        actions.start(view.waiting.id[fits])
+
+    own = ds.whatif(log, procs_change="+16,+32", policy=first_come).data["alternatives"]
+    assert [one["wait"] for one in own] == [one["wait"] for one in grown["alternatives"]]

@@ -18,9 +18,12 @@ def of(procs: int = 4, **columns: Any) -> ds.Workload:
 
 
 def test_states_of_jobs_are_read() -> None:
-    words = ["COMPLETED", "FAILED", "CANCELLED by 1000", "TIMEOUT", "OOM", "cd", "RUNNING", None, "1", "0"]
-    table = {"submit": range(10), "run": [9] * 10, "procs": [1] * 10, "status": words}
-    assert ds.from_arrow(table, procs=4).jobs["status"].tolist() == [1, 0, 5, 0, 0, 1, -1, 1, 1, 0]
+    words = ["COMPLETED", "FAILED", "CANCELLED by 1000", "TIMEOUT", "OOM", "cd", "RUNNING", None, "", "1", "0"]
+    table = {"submit": range(11), "run": [9] * 11, "procs": [1] * 11, "status": words}
+    # A job without a state is unknown, as in logs, whether the cell is empty or null.
+    assert ds.from_arrow(table, procs=4).jobs["status"].tolist() == [1, 0, 5, 0, 0, 1, -1, -1, -1, 1, 0]
+    assert of(status=[1.0, None, 5.0]).jobs["status"].tolist() == [1, -1, 5]
+    assert of().jobs["status"].tolist() == [1, 1, 1]
     counted = ds.simulate(of(status=["COMPLETED", "FAILED", "COMPLETED"]), "easy", trim="completed").jobs["counted"]
     assert counted.tolist() == [True, False, True]
 
@@ -38,6 +41,13 @@ def test_states_of_jobs_are_read() -> None:
         ("00:00:09.4", 9),
         ("3600", 3600),
         ("59.5", 60),
+        ("2h", 7200),
+        ("1d12h", 129600),
+        ("90 min", 5400),
+        ("1.5 days", 129600),
+        ("PT1H30M", 5400),
+        ("P1DT2H", 93600),
+        ("P0DT0H0M9.5S", 10),
     ],
 )
 def test_texts_of_durations(text: str, seconds: int) -> None:
@@ -54,7 +64,7 @@ def test_no_limit_is_what_it_is_in_logs() -> None:
     import pandas
     import polars
 
-    for none in ([50, None, -1], [50.0, float("nan"), -1.0], ["50", "UNLIMITED", "Partition_Limit"], ["50", None, ""]):
+    for none in ([50, None, -1], [50.0, float("nan"), -1.0], ["50", "UNLIMITED", "Partition_Limit"], ["50", None, ""], [50.0, np.inf, -1.0], ["50", "inf", "INFINITE"]):
         for made in (
             {**BASE, "estimate": none},
             pandas.DataFrame({**BASE, "estimate": none}),
@@ -74,6 +84,13 @@ def test_no_limit_is_what_it_is_in_logs() -> None:
         ("procs", ["1", "two", "3"], 1, "the text `two`"),
         ("procs", [1, 2.5, 3], 1, "2.5 is no whole number"),
         ("job_id", ["1234_1", "1234_2", "77"], 0, "the text `1234_1`"),
+        ("estimate", ["P1M", "1h", "1h"], 0, "the text `P1M`"),
+        ("estimate", ["1h", "1h30", "1h"], 1, "the text `1h30`"),
+        ("run", ["UNLIMITED", "1h", "1h"], 0, "the text `UNLIMITED`"),
+        ("run", [1.0, np.inf, 1.0], 1, "inf is too large"),
+        ("status", [1, 7, 0], 1, "7 is not possible; expected -1 to 5"),
+        ("status", ["1", "0", "127"], 2, "127 is not possible"),
+        ("memory_kb", [-1, 0, -5], 2, "-5 is not possible"),
         ("memory_kb", ["4G", "2X", "4G"], 1, "the text `2X`"),
         ("memory_kb", ["4Gn", "2G", "4G"], 0, "the text `4Gn`"),
         ("user", [1, 2, 2.5], 2, "2.5 is no whole number"),
@@ -102,6 +119,68 @@ def test_values_of_several_kinds_say_where() -> None:
     with pytest.raises(ds.LogError, match="row 1: 'a' stands among") as caught:
         of(run=[1, "a", 3])
     assert (caught.value.field, caught.value.line) == ("run", 1)
+
+
+def test_whole_numbers_of_arrow_with_gaps_stay_whole() -> None:
+    import pandas
+    import polars
+    import pyarrow
+
+    large = 2**60 + 1
+    for made in (
+        {**BASE, "job_id": pyarrow.array([large, None, 3])},
+        {**BASE, "job_id": pyarrow.chunked_array([[large], [None, 3]])},
+        {**BASE, "job_id": polars.Series([large, None, 3])},
+        {**BASE, "job_id": pandas.array([large, None, 3], dtype="Int64")},
+        pandas.DataFrame({**BASE, "job_id": pandas.array([large, None, 3], dtype="int64[pyarrow]")}),
+        polars.DataFrame({**BASE, "job_id": [large, None, 3]}),
+    ):
+        assert ds.from_arrow(made, procs=4).jobs["job_id"].tolist() == [large, 2, 3]
+
+
+def test_frames_of_polars_as_they_are() -> None:
+    import polars
+
+    frame = polars.DataFrame({**BASE, "nothing": [None] * 3, "wide": polars.Series([2**100] * 3, dtype=polars.Int128)})
+    plain = ds.from_arrow(BASE, procs=4)
+    # Columns that are not read may hold anything; a column of nulls is one without values.
+    for made in (frame, frame.lazy(), frame.with_columns(polars.col("nothing").alias("estimate"))):
+        assert ds.from_arrow(made, procs=4) == plain
+    assert ds.from_arrow(frame.with_columns(polars.col("run").cast(polars.Int128)), procs=4) == plain
+    with pytest.raises(ds.LogError, match="column `user`, row 0: 1267650600228229401496703205376 is too large"):
+        ds.from_arrow(frame.with_columns(polars.col("wide").alias("user")), procs=4)
+    with pytest.raises(ds.LogError, match="there is no column `run`.*the table has submit, procs, nothing, wide;"):
+        ds.from_arrow(frame.drop("run"), procs=4)
+
+
+def test_times_of_objects() -> None:
+    berlin, utc = datetime.timezone(datetime.timedelta(hours=1)), datetime.timezone.utc
+    moments = [datetime.datetime(2026, 1, 1, 1, tzinfo=berlin), datetime.datetime(2026, 1, 1, 1, tzinfo=utc), None]
+    with pytest.raises(ds.LogError, match="row 2: nothing stands there"):
+        of(submit=moments)
+    moments[2] = datetime.datetime(2026, 1, 1, 2)
+    with pytest.raises(ds.LogError, match="row 2: 2026-01-01 02:00:00 has no time zone, others have one"):
+        of(submit=moments)
+    moments[2] = datetime.datetime(2026, 1, 1, 2, tzinfo=utc)
+    assert np.diff(of(submit=moments).jobs["submit"]).tolist() == [3600, 3600]
+    assert of(estimate=[datetime.time(1), datetime.time(0, 0, 5, 500000), None]).jobs["estimate"].tolist() == [3600, 6, 30]
+    with pytest.raises(ds.LogError, match="years or months, which have no length"):
+        of(run=np.array([1, 2, 3], "m8[M]"))
+    assert of(submit=iter([0, 5, 9])) == of(submit={"a": 0, "b": 5, "c": 9}.values()) == of()
+
+
+def test_what_is_no_table_says_so() -> None:
+    import pandas
+    import polars
+
+    for column in (pandas.Series([1, 2]), polars.Series([1, 2])):
+        with pytest.raises(TypeError, match="Series is one column; expected a table"):
+            ds.from_arrow(column, procs=4)
+    with pytest.raises(ds.LogError, match="there is no column `submit`"):
+        ds.from_arrow({}, procs=4)
+    with pytest.raises(ds.LogError, match="holds texts .pandas.to_datetime and polars"):
+        of(submit=["2026-01-05T08:00:00"] * 3)
+    assert of(submit=["0", "4.5", "9"]) == of()
 
 
 def test_ids_have_any_size() -> None:

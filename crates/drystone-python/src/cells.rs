@@ -2,11 +2,12 @@
 
 use crate::error;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType,
-    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
@@ -139,6 +140,14 @@ fn cells_of(array: &dyn Array, column: &str, first: usize) -> PyResult<ArrowCell
         DataType::Float16 => fractions(array.as_primitive::<Float16Type>().iter().map(|v| v.map(|v| v.to_f64()))),
         DataType::Float32 => fractions(array.as_primitive::<Float32Type>().iter().map(|v| v.map(f64::from))),
         DataType::Float64 => fractions(array.as_primitive::<Float64Type>().iter()),
+        DataType::Decimal32(_, scale) => {
+            let values = array.as_primitive::<Decimal32Type>().iter();
+            decimals(values.map(|value| value.map(i128::from)), *scale, column, first)?
+        }
+        DataType::Decimal64(_, scale) => {
+            let values = array.as_primitive::<Decimal64Type>().iter();
+            decimals(values.map(|value| value.map(i128::from)), *scale, column, first)?
+        }
         DataType::Decimal128(_, scale) => {
             decimals(array.as_primitive::<Decimal128Type>().iter(), *scale, column, first)?
         }

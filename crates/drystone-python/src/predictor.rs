@@ -89,7 +89,8 @@ impl Predictor for PyPredictor {
     }
 
     fn learn(&mut self, id: JobId, job: &Job, ran: Span, now: Time) {
-        if !self.held.has_failed()
+        if self.learns
+            && !self.held.has_failed()
             && let Err(error) = self.learned(id, job, ran, now)
         {
             self.held.fail(error);

@@ -14,6 +14,7 @@ use drystone_report::charts::{self, Drawing};
 use drystone_report::{Colour, Results, page};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -192,6 +193,22 @@ pub(crate) struct Plot {
 
 #[pymethods]
 impl Plot {
+    /// The drawing as JSON, of which `restore` makes it again.
+    fn save(&self) -> String {
+        let Drawing { id, title, note, svg, determined } = &*self.drawing;
+        json!({ "drawing": { "id": id, "title": title, "note": note, "svg": svg }, "determined": determined })
+            .to_string()
+    }
+
+    /// A drawing that was saved.
+    #[staticmethod]
+    fn restore(saved: &str) -> PyResult<Plot> {
+        let mut saved: Value = serde_json::from_str(saved).map_err(error::value)?;
+        let mut drawing: Drawing = serde_json::from_value(saved["drawing"].take()).map_err(error::value)?;
+        drawing.determined = saved["determined"].take();
+        Ok(Plot { drawing: Arc::new(drawing) })
+    }
+
     #[getter]
     fn id(&self) -> &str {
         &self.drawing.id

@@ -1,13 +1,16 @@
 //! Results of other commands: predictors alone, imports, fidelity, advice, published tables.
 
 use crate::error;
+use crate::failure::WorkScene;
 use crate::log::PyLog;
-use crate::work::interruptible;
+use crate::objects::ObjectSlot;
+use crate::work::{Halt, interruptible, watched, with_objects};
 use drystone_cli::library::{self, CommandFailure, WithNotes};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 fn failed(failure: CommandFailure) -> PyErr {
     error::failure(&failure)
@@ -15,6 +18,15 @@ fn failed(failure: CommandFailure) -> PyErr {
 
 fn stopped() -> PyErr {
     PyKeyboardInterrupt::new_err("stopped")
+}
+
+/// Works while objects of Python may take part, registered ones among them.
+fn with_slots<T: Send + 'static>(
+    py: Python<'_>,
+    slots: &[Py<ObjectSlot>],
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    watched(py, &Halt::new(slots, None), |_| Ok(()), work)
 }
 
 /// A result in every form that the command has.
@@ -69,47 +81,72 @@ impl PySaid {
 
 /// Judges predictors alone; the options are those of the command `predict`.
 #[pyfunction]
-pub(crate) fn predict(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
+pub(crate) fn predict(
+    py: Python<'_>,
+    log: &PyLog,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    Ok(interruptible(py, move |_| library::predict(&input, &options))?.map_err(failed)?.into())
+    let scene = WorkScene::new(log, slots);
+    let told = with_objects(py, &scene.slots, &scene.numbers, move |_| library::predict(&input, &options))?;
+    Ok(told.map_err(|failure| scene.failure(py, &failure))?.into())
 }
 
 /// Brackets the best possible schedule; the options are those of the command `headroom`.
 #[pyfunction]
-pub(crate) fn headroom(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
+pub(crate) fn headroom(
+    py: Python<'_>,
+    log: &PyLog,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    let told = interruptible(py, move |stop| library::headroom(&input, &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let scene = WorkScene::new(log, slots);
+    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::headroom(&input, &options, stop))?;
+    Ok(told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
 }
 
 /// Scores answers to when waiting jobs start; the options are those of the command `foresee`.
 #[pyfunction]
-pub(crate) fn foresee(py: Python<'_>, log: &PyLog, options: Vec<String>) -> PyResult<PySaid> {
+pub(crate) fn foresee(
+    py: Python<'_>,
+    log: &PyLog,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    let told = interruptible(py, move |stop| library::foresee(&input, &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let scene = WorkScene::new(log, slots);
+    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::foresee(&input, &options, stop))?;
+    Ok(told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
 }
 
 /// Simulates a log, or a site or a log at a path, before and after changes; the options are those
 /// of the command `whatif`.
 #[pyfunction]
-#[pyo3(signature = (log, place, options))]
+#[pyo3(signature = (log, place, options, slots))]
 pub(crate) fn whatif(
     py: Python<'_>,
     log: Option<&PyLog>,
     place: Option<PathBuf>,
     options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let told = interruptible(py, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
+    let told = with_slots(py, &slots, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
 /// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Returns
 /// text, JSON, and messages.
 #[pyfunction]
-pub(crate) fn when(py: Python<'_>, state: PathBuf, options: Vec<String>) -> PyResult<(String, String, Vec<String>)> {
-    let told = interruptible(py, move |_| library::when(&state, &options))?;
+pub(crate) fn when(
+    py: Python<'_>,
+    state: PathBuf,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let told = with_slots(py, &slots, move |_| library::when(&state, &options))?;
     let WithNotes { what: (text, json), messages } = told.map_err(failed)?;
     Ok((text, json, messages))
 }
@@ -117,8 +154,13 @@ pub(crate) fn when(py: Python<'_>, state: PathBuf, options: Vec<String>) -> PyRe
 /// Holds a simulation of a site against what happened; the options are those of the command
 /// `fidelity`.
 #[pyfunction]
-pub(crate) fn fidelity(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyResult<PySaid> {
-    let told = interruptible(py, move |stop| library::fidelity(&site, &options, stop))?;
+pub(crate) fn fidelity(
+    py: Python<'_>,
+    site: PathBuf,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PySaid> {
+    let told = with_slots(py, &slots, move |stop| library::fidelity(&site, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
@@ -139,15 +181,16 @@ pub(crate) fn import(
 
 /// Advice for a log, or a site or a log at a path; the options are those of the command `advise`.
 #[pyfunction]
-#[pyo3(signature = (log, place, options))]
+#[pyo3(signature = (log, place, options, slots))]
 pub(crate) fn advise(
     py: Python<'_>,
     log: Option<&PyLog>,
     place: Option<PathBuf>,
     options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let told = interruptible(py, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
+    let told = with_slots(py, &slots, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
@@ -159,9 +202,15 @@ pub(crate) fn waits(py: Python<'_>, site: PathBuf, options: Vec<String>) -> PyRe
 
 /// Searches for orders of waiting jobs; the options are those of the command `evolve`.
 #[pyfunction]
-pub(crate) fn evolve(py: Python<'_>, log: &PyLog, also: Vec<PathBuf>, options: Vec<String>) -> PyResult<PySaid> {
+pub(crate) fn evolve(
+    py: Python<'_>,
+    log: &PyLog,
+    also: Vec<PathBuf>,
+    options: Vec<String>,
+    slots: Vec<Py<ObjectSlot>>,
+) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    let told = interruptible(py, move |stop| library::evolve(&input, &also, &options, stop))?;
+    let told = with_slots(py, &slots, move |stop| library::evolve(&input, &also, &options, stop))?;
     Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 

@@ -5,9 +5,9 @@ use crate::error;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, DurationMicrosecondArray, DurationMillisecondArray,
-    DurationNanosecondArray, DurationSecondArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
-    cast::AsArray,
+    DurationNanosecondArray, DurationSecondArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    RecordBatchOptions, StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, cast::AsArray,
 };
 use arrow_schema::{DataType, Field, Schema};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -83,7 +83,8 @@ impl PythonTable {
             arrays.push(array);
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
-        Ok(PythonTable { batch: RecordBatch::try_new(schema, arrays).map_err(error::internal)? })
+        let options = RecordBatchOptions::new().with_row_count(Some(arrays.first().map_or(0, |array| array.len())));
+        Ok(PythonTable { batch: RecordBatch::try_new_with_options(schema, arrays, &options).map_err(error::internal)? })
     }
 
     fn column(&self, name: &str) -> PyResult<&ArrayRef> {

@@ -3,7 +3,7 @@
 use crate::cells::{ArrowCells, TextCells, read_cells, refuse};
 use crate::error;
 use crate::names::{AttributeNames, WorkloadNames};
-use crate::texts::{is_missing, is_no_limit, read_kilobytes, read_span, read_status, read_whole};
+use crate::texts::{is_missing, is_no_limit, read_kilobytes, read_rounded, read_span, read_status, read_whole};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use drystone::model::{Job, LogStatus, Machine, Provenance, Span, TIME_LIMIT, Time, Truth, UNKNOWN, Workload};
@@ -64,6 +64,8 @@ const COLUMNS: [WantedColumn; 12] = [
     ),
 ];
 
+const TEXTS_OF_DATES: &str = "texts (pandas.to_datetime and polars' str.to_datetime make timestamps of them)";
+
 /// Names of the columns that are read, those first that must be there.
 #[pyfunction]
 pub(crate) fn column_names() -> Vec<&'static str> {
@@ -113,6 +115,7 @@ impl WantedColumn {
         let rounds = !matches!(self.form, ColumnForm::Number | ColumnForm::Status | ColumnForm::Attribute);
         let whole = |(row, value): (usize, Option<f64>)| match value {
             None => Ok(None),
+            Some(f64::INFINITY) if self.form == ColumnForm::Limit => Ok(None),
             Some(value) if !value.is_finite() || value.abs() >= 9e15 => {
                 Err(refuse(column, row, &value, "is too large"))
             }
@@ -131,13 +134,15 @@ impl WantedColumn {
                 _ if is_missing(word) => return Some(None),
                 ColumnForm::Length | ColumnForm::Limit => read_span(word),
                 ColumnForm::Memory => read_kilobytes(word),
+                ColumnForm::Moment => read_rounded(word),
                 _ => read_whole(word),
             };
             value.map(Some)
         };
         let numbers: Vec<Option<Option<i64>>> = texts.words.iter().map(read).collect();
         if self.needed && !numbers.is_empty() && numbers.iter().all(Option::is_none) {
-            return Err(self.wrong_type(column, "texts"));
+            let texts = if self.form == ColumnForm::Moment { TEXTS_OF_DATES } else { "texts" };
+            return Err(self.wrong_type(column, texts));
         }
         let value = |(row, code): (usize, &Option<u32>)| match code {
             None => Ok(None),
@@ -213,6 +218,22 @@ impl ReadColumns {
             None | Some(-1 | 0) => Ok(None),
             Some(_) => self.must("estimate", row, 1, TIME_LIMIT).map(Some),
         }
+    }
+
+    /// Memory, −1 where it is not known.
+    fn memory(&self, row: usize) -> PyResult<i64> {
+        self.may("memory_kb", row).map_or(Ok(-1), |_| self.must("memory_kb", row, -1, i64::MAX))
+    }
+
+    /// The status. A table without this column is one of completed jobs; a job without a value in
+    /// it has an unknown one, as in logs.
+    fn status(&self, row: usize) -> PyResult<LogStatus> {
+        let status = match self.may("status", row) {
+            Some(_) => self.must("status", row, -1, 5)?,
+            None if self.columns.contains_key("status") => return Ok(LogStatus::Unknown),
+            None => return Ok(LogStatus::Completed),
+        };
+        Ok(LogStatus::from_swf(status))
     }
 
     /// Rows in the order of arrival.
@@ -302,12 +323,12 @@ pub(crate) fn workload(
         job.executable = attribute(2, row);
         job.queue = attribute(3, row);
         job.partition = attribute(4, row);
-        job.memory_kb = read.may("memory_kb", row).unwrap_or(-1);
+        job.memory_kb = read.memory(row)?;
         jobs.push(job);
         truth.push(Truth {
             run: Span(run),
             number: read.may("job_id", row).unwrap_or(row as i64 + 1),
-            status: LogStatus::from_swf(read.may("status", row).unwrap_or(1)),
+            status: read.status(row)?,
         });
     }
     if !read.columns.contains_key("estimate") {

@@ -1,6 +1,7 @@
 //! Texts in tables that stand for numbers: spans of time, sizes of memory, states of jobs.
 
 use drystone::model::LogStatus;
+use drystone::times::read_duration;
 use drystone_site::RecordState;
 
 /// Reads a whole number or a fraction.
@@ -17,13 +18,34 @@ pub(crate) fn read_whole(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| read_number(text).filter(exact).map(|number| number as i64))
 }
 
-/// Reads a span in whole seconds: a number of seconds, `HH:MM:SS`, `D-HH:MM:SS`, `MM:SS`, or
-/// `1 days 02:00:00`. Fractions are rounded, halves away from zero.
+/// Reads a number as a whole one. Fractions are rounded, halves away from zero.
+pub(crate) fn read_rounded(text: &str) -> Option<i64> {
+    read_number(text.trim()).filter(|number| number.abs() < 9e15).map(|number| number.round() as i64)
+}
+
+/// Reads a span in whole seconds: a number of seconds, `HH:MM:SS`, `D-HH:MM:SS`, `MM:SS`,
+/// `1 days 02:00:00`, `1d12h`, `90 min`, or `PT1H30M`. Fractions are rounded, halves away from
+/// zero.
 pub(crate) fn read_span(text: &str) -> Option<i64> {
-    let text = text.trim();
-    if let Some(number) = read_number(text) {
-        return (number.abs() < 9e15).then_some(number.round() as i64);
-    }
+    read_rounded(text).or_else(|| read_clock_span(text.trim())).or_else(|| read_units(text.trim()))
+}
+
+/// Reads a span of numbers with units, as people, polars and ISO 8601 write it.
+fn read_units(text: &str) -> Option<i64> {
+    let units = match text.strip_prefix('P') {
+        Some(rest) => {
+            let (date, time) = rest.split_once('T').unwrap_or((rest, ""));
+            // Months and years have no length.
+            date.chars().all(|c| c.is_ascii_digit() || matches!(c, 'D' | 'W' | '.')).then(|| format!("{date}{time}"))?
+        }
+        None => text.to_string(),
+    };
+    // Words such as UNLIMITED are no spans.
+    let seconds = read_duration(&units).filter(|_| units.starts_with(|c: char| c.is_ascii_digit()))?;
+    (seconds < 9e15).then_some(seconds.round() as i64)
+}
+
+fn read_clock_span(text: &str) -> Option<i64> {
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (Some(read_digits(days)?), rest),
         None => match text.split_once(" day") {
@@ -62,7 +84,7 @@ pub(crate) fn is_missing(text: &str) -> bool {
 
 /// Returns whether a text says that there is no limit of time.
 pub(crate) fn is_no_limit(text: &str) -> bool {
-    let words = ["unlimited", "infinite", "partition_limit"];
+    let words = ["unlimited", "infinite", "partition_limit", "inf", "infinity"];
     is_missing(text) || words.iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
@@ -70,8 +92,8 @@ pub(crate) fn is_no_limit(text: &str) -> bool {
 /// `62.5M`, `4GB`, `4GiB`, `4Gc`.
 pub(crate) fn read_kilobytes(text: &str) -> Option<i64> {
     let text = text.trim();
-    if let Some(number) = read_number(text) {
-        return (number.abs() < 9e15).then_some(number.round() as i64);
+    if let Some(number) = read_rounded(text) {
+        return Some(number);
     }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let number = read_number(&text[..end])?;

@@ -3,8 +3,9 @@
 use crate::files;
 use std::collections::BTreeMap;
 
-/// Packages that a copied crate does not optimise: those of tests.
-const ONLY_FOR_TESTS: [&str; 3] = ["proptest", "drystone-reference", "drystone-testkit"];
+/// Packages that a copied crate does not optimise: those of tests, and those of Python.
+const NOT_IN_A_COPY: [&str; 6] =
+    ["proptest", "drystone-reference", "drystone-testkit", "drystone-python", "numpy", "pyo3"];
 
 /// Returns the settings of each profile of builds and tests, by the name of its table.
 fn read_profiles(manifest: &str) -> BTreeMap<String, Vec<String>> {
@@ -14,7 +15,7 @@ fn read_profiles(manifest: &str) -> BTreeMap<String, Vec<String>> {
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             table = Some(name.to_owned()).filter(|name| {
                 let counts = name.starts_with("profile.release") || name.starts_with("profile.dev");
-                counts && !ONLY_FOR_TESTS.iter().any(|package| name.ends_with(&format!(".package.{package}")))
+                counts && !NOT_IN_A_COPY.iter().any(|package| name.ends_with(&format!(".package.{package}")))
             });
         } else if let (Some(table), false) = (&table, line.is_empty() || line.starts_with('#')) {
             profiles.entry(table.clone()).or_default().push(line.to_owned());
