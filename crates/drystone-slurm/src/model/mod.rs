@@ -6,8 +6,10 @@
 mod access;
 mod backfill;
 mod bounds;
+mod class_idle;
 mod cluster;
 mod configured;
+mod first_plans;
 mod fit;
 mod furnished;
 mod idle;
@@ -17,6 +19,7 @@ mod linear;
 mod machine;
 mod main_pass;
 mod narrowed;
+mod node_classes;
 mod node_set;
 mod overlaid;
 mod place;
