@@ -3,7 +3,7 @@
 
 use super::bounds::{DemandBounds, LateDemand, StartProof};
 use super::main_pass::BEYOND_PARTITION;
-use super::narrowed::{PlaceTry, place_search};
+use super::place_try::{PlaceTry, SearchKind, place_search};
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
 use super::will_run::{Reach, WillRunScratch, will_run};
@@ -105,17 +105,6 @@ pub enum JobVerdict {
     Preempts(Vec<Victim>),
     /// The pass lets go of the locks before it goes on with this job.
     Paused,
-}
-
-/// Extent of a search for a job's place.
-#[derive(Clone, Copy)]
-pub(super) struct SearchKind {
-    /// True if nothing is kept for the job.
-    pub(super) unplanned: bool,
-    /// True if tries that must fail are left out.
-    pub(super) skips: bool,
-    /// True if there certainly is no place, and only the count of jobs tested is open.
-    pub(super) is_hopeless: bool,
 }
 
 enum JobResult {

@@ -1,5 +1,5 @@
-//! Classes of nodes that the plans of a table have not told apart. A set of classes is as short as
-//! plans are few, however many nodes there are.
+//! Classes of nodes that have the same plans in a table. A set of classes is as short as plans are
+//! few, however many nodes there are.
 
 use super::NodeSet;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use super::bounds::StartProof;
 use super::class_idle::ClassIdle;
 use super::first_plans::FirstPlans;
 use super::node_classes::{NodeClasses, copy_members, widen};
-use super::table_window::SlidingAnd;
+use super::sliding_and::SlidingAnd;
 use serde::{Deserialize, Serialize};
 
 /// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.
@@ -231,7 +231,7 @@ impl PlanTable {
         self.facts[at].free - 1
     }
 
-    /// What is known of a partition in a record.
+    /// Facts about a partition in a record.
     pub(super) fn fact(&mut self, index: usize, number: usize) -> &mut PartFact {
         &mut self.facts[self.records[index].set as usize * self.parts + number]
     }

@@ -2,6 +2,7 @@
 
 use super::bounds::StartProof;
 use super::idle_steps::IdleSteps;
+use super::sliding_and::SlidingAnd;
 use super::table::PlanTable;
 use super::{ModelCluster, NodeSet};
 
@@ -113,7 +114,7 @@ impl PlanTable {
                 (from, at) = (later, next);
                 continue;
             }
-            window.slide(self, at, stop.max(at + 1));
+            window.slide(|index| self.set(index), at, stop.max(at + 1));
             let part = self.classes.part(number);
             let counts = self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
             let step = idle.steps.step_at(idle.cluster, next.map_or(i64::MAX, |_| later));
@@ -168,7 +169,7 @@ impl PlanTable {
             if self.idle_in(at, number, later, &mut idle) > most {
                 let until = proof.bound(begin, limit);
                 let stop = self.records.partition_point(|record| record.begin < until).max(at + 1);
-                window.slide(self, at, stop);
+                window.slide(|index| self.set(index), at, stop);
                 let step = idle.steps.step_at(idle.cluster, later);
                 let free = set_in_part(window.set(), self.classes.part(number));
                 most = most.max(self.idle.count(free, step, idle.steps, &self.classes));
@@ -228,65 +229,6 @@ pub(super) struct LikelyTry {
 /// The classes of a set that belong to a partition.
 fn set_in_part<'a>(set: impl Iterator<Item = u64> + 'a, part: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
     set.zip(part).map(|(set, part)| set & part)
-}
-
-/// The nodes that are free in all records of a window whose ends only move on: two stacks, so that
-/// each record is looked at twice.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SlidingAnd {
-    first: usize,
-    middle: usize,
-    stop: usize,
-    /// First record that `front` has.
-    origin: usize,
-    /// Nodes free from each record before the middle to the middle.
-    front: Vec<u64>,
-    /// Nodes free from the middle on.
-    back: Vec<u64>,
-    width: usize,
-}
-
-impl SlidingAnd {
-    /// Starts again, at any record.
-    pub(super) fn clear(&mut self) {
-        (self.first, self.middle, self.stop) = (0, 0, 0);
-    }
-
-    /// Moves on to the records from `first` to before `stop`.
-    fn slide(&mut self, table: &PlanTable, first: usize, stop: usize) {
-        if first >= self.middle {
-            self.width = table.set(first).len();
-            let records = stop - first;
-            self.front.clear();
-            self.front.resize(records * self.width, u64::MAX);
-            for index in (first..stop).rev() {
-                let at = (index - first) * self.width;
-                let (own, behind) = self.front[at..].split_at_mut(self.width);
-                let words = own.iter_mut().zip(table.set(index));
-                if index + 1 == stop {
-                    words.for_each(|(own, set)| *own = *set);
-                } else {
-                    words.zip(behind.iter()).for_each(|((own, set), behind)| *own = set & behind);
-                }
-            }
-            self.back.clear();
-            self.back.resize(self.width, u64::MAX);
-            (self.middle, self.stop) = (stop, stop);
-            (self.first, self.origin) = (first, first);
-            return;
-        }
-        for index in self.stop..stop {
-            self.back.iter_mut().zip(table.set(index)).for_each(|(back, set)| *back &= set);
-        }
-        self.stop = self.stop.max(stop);
-        self.first = first;
-    }
-
-    /// Classes that are free in the whole window.
-    fn set(&self) -> impl Iterator<Item = u64> {
-        let at = (self.first - self.origin) * self.width;
-        self.front[at..at + self.width].iter().zip(&self.back).map(|(front, back)| front & back)
-    }
 }
 
 #[cfg(test)]
