@@ -1,9 +1,9 @@
 //! The backfill scheduler: plans the queue in order, starts what fits now without touching a plan
 //! made before it.
 
-use super::access::reserved;
 use super::bounds::{DemandBounds, LateDemand, StartProof};
 use super::main_pass::BEYOND_PARTITION;
+use super::place_try::{PlaceTry, SearchKind, place_search};
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
 use super::will_run::{Reach, WillRunScratch, will_run};
@@ -144,7 +144,8 @@ impl BackfillPass {
         let plans_licences = params.bf_licenses != 0;
         let all = if plans_licences { &cluster.machine.resources.licences[..] } else { &[] };
         let licences: Vec<u64> = all.iter().map(|&(_, count)| u64::from(count)).collect();
-        self.table.reset(begin, end.max(begin + 1), cluster.up(), &licences, cluster.machine.parts.len());
+        let parts = cluster.machine.parts.iter().map(|part| &part.nodes);
+        self.table.reset((begin, end.max(begin + 1)), cluster.up(), &licences, parts);
         if plans_licences || params.bf_running_job_reserve != 0 {
             self.keep_running(cluster, params);
         }
@@ -435,24 +436,28 @@ impl BackfillPass {
         let from = self.first_from(desk.cluster, job, now);
         let bounded = skips && !self.full && from == now && now == self.began;
         let limit = if desk.cluster.no_reserve(job) { 60 } else { job.limit };
+        let mut kind = SearchKind { unplanned, skips, is_hopeless: false };
         if !bounded {
             self.loose = true;
             self.hold_until_reached(desk.cluster, desk.params, now, limit);
             let proof = &mut StartProof::none();
-            return self.try_places(desk, job, (now, from, limit), (unplanned, skips), (free, left), proof);
+            return self.try_places(desk, job, (now, from, limit), kind, (free, left), proof);
         }
-        if self.is_excluded(desk.cluster, job, now) {
+        kind.is_hopeless = self.is_excluded(desk.cluster, job, now);
+        if kind.is_hopeless && self.counts_at_once(job, now) {
             return JobResult::Verdict(PassVerdict::NoRoom);
         }
         let ask = LateDemand::new(job, desk.cluster.fewest_nodes(job), now);
         let earliest = self.bounds.earliest(&ask);
         let mut proof = StartProof::new(desk.params.bf_resolution, earliest);
-        let result = self.try_places(desk, job, (now, from, limit), (unplanned, skips), (free, left), &mut proof);
+        let result = self.try_places(desk, job, (now, from, limit), kind, (free, left), &mut proof);
         if proof.from > earliest {
             self.bounds.add(LateDemand::new(job, desk.cluster.fewest_nodes(job), proof.from));
         }
-        if let JobResult::Verdict(PassVerdict::NoRoom) = result {
-            self.show_never(desk, job, now, &proof, free);
+        if let JobResult::Verdict(PassVerdict::NoRoom) = result
+            && !kind.is_hopeless
+        {
+            self.show_never(desk, job, now, &proof);
         }
         result
     }
@@ -463,61 +468,56 @@ impl BackfillPass {
         desk: &mut PassInputs<'_>,
         job: &Pending,
         (now, begin, limit): (i64, i64, i64),
-        (unplanned, skips): (bool, bool),
+        kind: SearchKind,
         (free, left): (&mut NodeSet, Option<NodeSet>),
         proof: &mut StartProof,
     ) -> JobResult {
-        let PassInputs { cluster, params, scratch, pauses } = desk;
-        let (number, mut resumed) = (usize::from(job.part), self.paused.is_some());
-        let part = left.as_ref().unwrap_or(&cluster.machine.parts[number].nodes);
+        let unplanned = kind.unplanned;
+        let mut resumed = self.paused.is_some();
         let begun = Paused { id: job.id, from: begin, clock: now, first: true };
         let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(begun);
-        let (earliest, mut opening) = (proof.from, proof.from > i64::MIN);
+        let mut opening = proof.from > i64::MIN;
+        let mut search = place_search(desk.cluster, job, limit, kind, proof.from);
         loop {
-            let need = if skips && !first { cluster.fewest_nodes(job) } else { job.min_nodes };
-            if skips && !first {
-                from = self.table.skip_tries((number, part), from, limit, earliest);
-                match self.table.next_try((number, part), from, limit, need, proof) {
-                    Some(next) => from = next,
-                    None => return JobResult::Verdict(PassVerdict::NoRoom),
+            let mut likely = None;
+            if search.is_exact || (kind.skips && !first) {
+                search.counted = !first;
+                let ends = desk.scratch.ends(desk.cluster);
+                let next = self.table.likely_try(&mut search, from, proof, ends, free);
+                self.tried += i64::from(search.counted && first);
+                first = !search.counted;
+                if let Some((later, counts, fails)) = search.first_try.take()
+                    && std::mem::take(&mut opening)
+                {
+                    self.hold_first_try(desk.cluster, desk.params, job, (now, later), (counts, fails));
                 }
+                let Some(next) = next else { return JobResult::Verdict(PassVerdict::NoRoom) };
+                from = next.from;
+                likely = next.known.then_some(next);
             }
-            if *pauses && !std::mem::take(&mut resumed) {
+            if desk.pauses && !std::mem::take(&mut resumed) {
                 self.paused = Some(Paused { id: job.id, from, clock, first });
                 return JobResult::Paused;
             }
-            free.assign(part);
-            let Some(overlap) = reserved(cluster, params, job, &mut from, limit, free) else {
+            let tried = match likely {
+                Some(likely) => Some(PlaceTry::of_likely(likely)),
+                None => self.try_place(desk, job, (&mut from, clock, limit), (kind, first), (free, left.as_ref())),
+            };
+            let Some(PlaceTry { mut next, counts, fails }) = tried else {
                 return JobResult::Verdict(PassVerdict::Reserved);
             };
-            let until = from.max(clock).saturating_add(limit);
-            let most = if skips && !first { need } else { 0 };
-            let mut later = self.table.search(free, part, from, until, most);
-            if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
-                later = end;
-            }
-            let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
-            let short = self.table.licences_until(licences, from, until);
-            later = short.unwrap_or(later);
-            let mut next = (later > 0 && !unplanned).then_some(later);
-            if let Some(known) = cluster.machine.resources.demand(job.demand) {
-                free.intersect(&known.suitable);
-            }
-            let named = cluster.named_nodes(job);
-            let counts = short.is_none()
-                && (free.count() as u64) >= u64::from(need)
-                && named.iter().all(|&node| free.contains(node as usize));
-            let fails =
-                !counts || (skips && scratch.most_on(cluster, free, next.unwrap_or(i64::MAX)) < u64::from(job.cpus));
             if std::mem::take(&mut opening) {
-                self.hold_first_try(cluster, params, job, (now, later), (counts, fails));
+                let later = next.unwrap_or(0);
+                self.hold_first_try(desk.cluster, desk.params, job, (now, later), (counts, fails));
             }
-            if fails && next.is_some() {
-                let sure = self.table.begins_none(proof.bound(from, limit), until);
-                proof.failed(from, later, sure);
+            if let Some(later) = next.filter(|_| fails) {
+                let until = from.max(clock).saturating_add(limit);
+                proof.failed(from, later, self.table.begins_none(proof.bound(from, limit), until));
             }
             self.tried += i64::from(counts && std::mem::take(&mut first));
             clock = if counts { now } else { clock };
+            let PassInputs { cluster, params, scratch, .. } = desk;
+            let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
             let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
             let futile = fails && (next.is_some() || !counts);
             let soonest = if futile { None } else { will_run(cluster, job, free, now, reach, scratch) };

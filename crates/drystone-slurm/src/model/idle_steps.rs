@@ -24,17 +24,50 @@ impl IdleSteps {
     /// Returns a bound of the processors that are idle on these nodes by a time, if no job starts
     /// before.
     pub(super) fn most_on(&mut self, cluster: &ModelCluster, free: &NodeSet, time: i64) -> u64 {
-        if self.of != Some(cluster.state()) {
-            self.rebuild(cluster);
-        }
-        let ended = cluster.order().partition_point(|&(end, ..)| end <= time);
-        let at = ended.div_ceil(self.ends) * self.width;
+        self.renew(cluster);
+        let at = self.step_at(cluster, time) * self.width;
         if cluster.idle.is_single() {
             let words = self.words[at..at + self.width].iter().zip(free.words());
             return words.map(|(idle, free)| u64::from((idle & free).count_ones())).sum();
         }
         let cpus = &self.cpus[at..at + self.width];
         free.iter().filter_map(|node| cpus.get(node)).map(|&cpus| u64::from(cpus)).sum()
+    }
+
+    /// Sees to it that the steps are of the present state.
+    pub(super) fn renew(&mut self, cluster: &ModelCluster) {
+        if self.of != Some(cluster.state()) {
+            self.rebuild(cluster);
+        }
+    }
+
+    /// Returns the step behind all ends up to a time.
+    pub(super) fn step_at(&self, cluster: &ModelCluster, time: i64) -> usize {
+        cluster.order().partition_point(|&(end, ..)| end <= time).div_ceil(self.ends)
+    }
+
+    /// Number of steps.
+    pub(super) fn count(&self) -> usize {
+        self.words.len().max(self.cpus.len()) / self.width.max(1)
+    }
+
+    /// Returns the processors that are idle in a step on these nodes.
+    pub(super) fn count_on(&self, step: usize, nodes: &[(u32, u64)]) -> u32 {
+        let from = step * self.width;
+        if self.cpus.is_empty() {
+            let idle = |&(at, word): &(u32, u64)| (self.words[from + at as usize] & word).count_ones();
+            return nodes.iter().map(idle).sum();
+        }
+        let cpus = &self.cpus[from..from + self.width];
+        let idle = |&(at, mut left): &(u32, u64)| {
+            let mut sum = 0;
+            while left != 0 {
+                sum += cpus[at as usize * 64 + left.trailing_zeros() as usize];
+                left &= left - 1;
+            }
+            sum
+        };
+        nodes.iter().map(idle).sum()
     }
 
     fn rebuild(&mut self, cluster: &ModelCluster) {

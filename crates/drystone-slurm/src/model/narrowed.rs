@@ -1,27 +1,70 @@
 //! Searches of a backfill pass that leave out what cannot succeed.
 
+use super::access::reserved;
 use super::backfill::BackfillPass;
 use super::bounds::{LateDemand, StartProof};
+use super::place_try::{PlaceTry, SearchKind};
 use super::{ModelCluster, NodeSet, PassInputs, Pending};
 use crate::conf::SchedParams;
 
 impl BackfillPass {
-    /// Returns whether the pass has shown that no place for the job can be found, and that it
-    /// counts among those tested.
+    /// Returns whether the pass has shown that no place for the job can be found.
     pub(super) fn is_excluded(&mut self, cluster: &ModelCluster, job: &Pending, now: i64) -> bool {
         let ask = LateDemand::new(job, cluster.fewest_nodes(job), now);
         if job.demand != 0 || !self.bounds.excludes(&ask) {
             return false;
         }
-        let number = usize::from(job.part);
-        let until = self.table.free_until((number, &cluster.machine.parts[number].nodes), job.min_nodes);
+        self.hold_until_in_window(cluster, now);
+        true
+    }
+
+    /// Returns whether a job without a place counts among those tested at the first try, and counts
+    /// it then.
+    pub(super) fn counts_at_once(&mut self, job: &Pending, now: i64) -> bool {
+        let until = self.table.first_plans.free_until(usize::from(job.part), job.min_nodes);
         if until <= now.saturating_add(job.limit) {
             return false;
         }
         self.tried += 1;
         self.holds_until = self.holds_until.min(until.saturating_sub(job.limit));
-        self.hold_until_in_window(cluster, now);
         true
+    }
+
+    /// Tries a job's next place. Returns `None` where reservations leave none.
+    pub(super) fn try_place(
+        &mut self,
+        desk: &mut PassInputs<'_>,
+        job: &Pending,
+        (from, clock, limit): (&mut i64, i64, i64),
+        (kind, first): (SearchKind, bool),
+        (free, left): (&mut NodeSet, Option<&NodeSet>),
+    ) -> Option<PlaceTry> {
+        let PassInputs { cluster, params, scratch, .. } = desk;
+        let number = usize::from(job.part);
+        let part = left.unwrap_or(&cluster.machine.parts[number].nodes);
+        let need = if kind.skips && !first { cluster.fewest_nodes(job) } else { job.min_nodes };
+        free.assign(part);
+        let overlap = reserved(cluster, params, job, from, limit, free)?;
+        let until = (*from).max(clock).saturating_add(limit);
+        let narrowed = left.is_some() || !cluster.reservations.is_empty();
+        let mut later = self.table.search(free, (number, part), narrowed, (*from, until));
+        if let Some(end) = overlap.filter(|&end| end < self.window_end && (later == 0 || end < later)) {
+            later = end;
+        }
+        let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
+        let short = self.table.licences_until(licences, *from, until);
+        later = short.unwrap_or(later);
+        let next = (later > 0 && !kind.unplanned).then_some(later);
+        if let Some(known) = cluster.machine.resources.demand(job.demand) {
+            free.intersect(&known.suitable);
+        }
+        let named = cluster.named_nodes(job);
+        let counts = short.is_none()
+            && (free.count() as u64) >= u64::from(need)
+            && named.iter().all(|&node| free.contains(node as usize));
+        let time = next.unwrap_or(i64::MAX);
+        let fails = !counts || (kind.skips && scratch.most_on(cluster, free, time) < u64::from(job.cpus));
+        Some(PlaceTry { next, counts, fails })
     }
 
     /// A job that finds no place within the window may be thought to start at the end of a running
@@ -35,24 +78,13 @@ impl BackfillPass {
     }
 
     /// No place was found for the job: notes what no other job can have either.
-    pub(super) fn show_never(
-        &mut self,
-        desk: &mut PassInputs<'_>,
-        job: &Pending,
-        now: i64,
-        proof: &StartProof,
-        free: &mut NodeSet,
-    ) {
-        let PassInputs { cluster, scratch, .. } = desk;
-        let number = usize::from(job.part);
-        let part = &cluster.machine.parts[number].nodes;
-        free.assign(part);
-        if let Some(known) = cluster.machine.resources.demand(job.demand) {
-            free.intersect(&known.suitable);
+    pub(super) fn show_never(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64, proof: &StartProof) {
+        if job.demand != 0 {
+            return;
         }
-        let room = |free: &NodeSet, later| scratch.most_on(cluster, free, later);
-        let enough = u64::from(job.cpus);
-        let most = self.table.most_room((number, part), free, (now, job.limit), proof, enough, room);
+        let (number, enough) = (usize::from(job.part), u64::from(job.cpus));
+        let ends = desk.scratch.ends(desk.cluster);
+        let most = self.table.most_room(number, (now, job.limit), proof, enough, ends);
         if most < enough {
             self.bounds.add_never(job, most);
         }
@@ -72,8 +104,7 @@ impl BackfillPass {
             self.hold_until_reached(cluster, params, now, job.limit);
         } else if counts {
             // It may no longer be counted among those tested at this try.
-            let number = usize::from(job.part);
-            let until = self.table.free_until((number, &cluster.machine.parts[number].nodes), job.min_nodes);
+            let until = self.table.first_plans.free_until(usize::from(job.part), job.min_nodes);
             self.holds_until = self.holds_until.min(until.saturating_sub(job.limit));
         }
     }

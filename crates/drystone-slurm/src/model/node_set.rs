@@ -113,7 +113,12 @@ impl NodeSet {
 
     /// Its words that are not empty, by index.
     pub(super) fn sparse(&self) -> Vec<(u32, u64)> {
-        (0..).zip(self.words.iter().copied()).filter(|&(_, word)| word != 0).collect()
+        self.sparse_words().collect()
+    }
+
+    /// Its words that are not empty, by index, one after the other.
+    pub(super) fn sparse_words(&self) -> impl Iterator<Item = (u32, u64)> {
+        (0..).zip(self.words.iter().copied()).filter(|&(_, word)| word != 0)
     }
 
     /// Returns the number of nodes in common with these words.

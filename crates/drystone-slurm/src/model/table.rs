@@ -2,6 +2,10 @@
 
 use super::NodeSet;
 use super::bounds::StartProof;
+use super::class_idle::ClassIdle;
+use super::first_plans::FirstPlans;
+use super::node_classes::{NodeClasses, copy_members, widen};
+use super::sliding_and::SlidingAnd;
 use serde::{Deserialize, Serialize};
 
 /// From `begin` up to `end`, in seconds, no plan has the nodes of the set `set`.
@@ -9,76 +13,90 @@ use serde::{Deserialize, Serialize};
 pub(super) struct PlanRecord {
     pub(super) begin: i64,
     pub(super) end: i64,
-    set: u32,
+    pub(super) set: u32,
 }
 
 /// Records in the order of time, without gaps. Running jobs are not in it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PlanTable {
     pub(super) records: Vec<PlanRecord>,
-    /// The sets, one after the other.
-    words: Vec<u64>,
+    /// Nodes by what the plans have told apart.
+    pub(super) classes: NodeClasses,
+    /// The nodes of the table.
+    nodes: NodeSet,
+    /// The sets of classes, one after the other.
+    pub(super) words: Vec<u64>,
     /// Words of a set.
-    width: usize,
+    pub(super) width: usize,
+    /// Free licences of each set, by kind.
+    free_licences: Vec<u64>,
     /// Sets that no record has any more.
     free: Vec<u32>,
     /// Records made so far: those that were merged still take up room in Slurm's table.
     made: usize,
     /// True if a plan begins with the table.
     front: bool,
-    /// Kinds of licences, of which each set has so many behind its nodes.
+    /// Kinds of licences.
     licences: usize,
     /// Number of partitions.
     parts: usize,
     /// For each set and partition what is known of it: see [`PartFact`].
     facts: Vec<PartFact>,
-    /// Beginnings of plans, each with the nodes that have their first one then, ascending.
-    pub(super) first_plans: Vec<(i64, NodeSet)>,
-    /// Nodes without any plan.
-    pub(super) untouched: NodeSet,
-    /// Of a partition and a number of nodes: time before which so many are free from the beginning.
-    pub(super) free_until: Vec<(usize, u32, i64)>,
+    /// First plans of the nodes.
+    pub(super) first_plans: FirstPlans,
+    /// Idle processors of the classes.
+    #[serde(skip)]
+    pub(super) idle: ClassIdle,
+    /// Room for searches.
+    #[serde(skip)]
+    pub(super) window: SlidingAnd,
 }
 
 /// Facts about the nodes of a partition in a record, worked out when they are asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-struct PartFact {
+pub(super) struct PartFact {
     /// Number of its nodes without a plan, and one; 0: not known.
     free: u32,
-    /// Returns whether one of its nodes has a plan in the record before, and none in this one.
+    /// True if one of its nodes has a plan in the record before, and none in this one.
     gains: Option<bool>,
+    /// Processors of these that are idle by a time, and that time; [`i64::MIN`]: not known.
+    pub(super) idle: (i64, u64),
 }
+
+/// Nothing is known.
+const UNKNOWN: PartFact = PartFact { free: 0, gains: None, idle: (i64::MIN, 0) };
 
 /// Licences by kind, and how many.
 pub(crate) type Licences<'a> = &'a [(u16, u32)];
 
 impl PlanTable {
-    /// A table without plans.
-    #[cfg(test)]
-    fn new(begin: i64, end: i64, nodes: &NodeSet) -> PlanTable {
-        let mut table = PlanTable::default();
-        table.reset(begin, end, nodes, &[], 1);
-        table
-    }
-
     /// Becomes a table without plans, in its own memory.
-    pub(crate) fn reset(&mut self, begin: i64, end: i64, nodes: &NodeSet, licences: &[u64], parts: usize) {
+    pub(crate) fn reset<'a>(
+        &mut self,
+        (begin, end): (i64, i64),
+        nodes: &NodeSet,
+        licences: &[u64],
+        parts: impl Iterator<Item = &'a NodeSet> + Clone,
+    ) {
+        self.parts = parts.clone().count();
+        self.classes.reset(nodes, parts);
+        self.nodes.assign(nodes);
+        self.width = self.classes.width();
         self.records.clear();
         self.free.clear();
         self.words.clear();
-        self.words.extend_from_slice(nodes.words());
-        self.words.extend_from_slice(licences);
+        self.words.resize(self.width, 0);
+        (0..self.classes.count()).for_each(|class| self.words[class / 64] |= 1 << (class % 64));
+        self.free_licences.clear();
+        self.free_licences.extend_from_slice(licences);
         self.licences = licences.len();
-        self.width = nodes.words().len() + licences.len();
         self.records.push(PlanRecord { begin, end, set: 0 });
         self.made = 1;
         self.front = false;
-        self.parts = parts;
         self.facts.clear();
-        self.facts.resize(parts, PartFact::default());
-        self.first_plans.clear();
-        self.untouched.assign(nodes);
-        self.free_until.clear();
+        self.facts.resize(self.parts, UNKNOWN);
+        self.first_plans.reset(&self.classes, self.parts);
+        self.idle.clear();
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -99,6 +117,7 @@ impl PlanTable {
         self.records.len()
     }
 
+    /// The classes of nodes that have no plan in a record.
     #[inline]
     pub(super) fn set(&self, index: usize) -> &[u64] {
         let at = self.records[index].set as usize * self.width;
@@ -107,18 +126,34 @@ impl PlanTable {
 
     /// Leaves in `free`, the nodes of a partition at first, those without a plan from `from` to
     /// `until`. Returns the earliest later time at which there may be other nodes, 0 for none: the
-    /// search looks at the next record, and no further. Once fewer than `need` nodes are left and
-    /// that time is known, the search ends.
-    pub(crate) fn search(&self, free: &mut NodeSet, part: &NodeSet, from: i64, until: i64, need: u32) -> i64 {
-        let mut later = 0;
+    /// search looks at the next record, and no further. `narrowed`: the partition, or `free`, lacks
+    /// some of its nodes.
+    pub(crate) fn search(
+        &self,
+        free: &mut NodeSet,
+        (number, part): (usize, &NodeSet),
+        narrowed: bool,
+        (from, until): (i64, i64),
+    ) -> i64 {
         let start = self.records.partition_point(|record| record.end <= from);
+        if start == self.records.len() {
+            return 0;
+        }
+        let (whole, missing) = if narrowed {
+            let mut missing = part.clone();
+            missing.subtract(free);
+            (self.classes.meeting(part), self.classes.meeting(&missing))
+        } else {
+            (self.classes.part(number).to_vec(), vec![0; self.width])
+        };
+        let (mut later, mut left) = (0, vec![u64::MAX; self.width]);
         for index in start..self.records.len() {
             if later == 0 && index + 1 < self.records.len() {
                 let (this, next) = (self.set(index), self.set(index + 1));
-                let words = free.words().iter().zip(this).zip(part.words().iter().zip(next));
-                let mut words = words.into_iter();
                 // The next record has a node of the partition that is not free here.
-                if words.any(|((free, this), (part, next))| part & next & !(free & this) != 0) {
+                let gains =
+                    (0..self.width).any(|at| next[at] & (missing[at] | (whole[at] & !(left[at] & this[at]))) != 0);
+                if gains {
                     later = self.records[index].end;
                 }
             }
@@ -126,13 +161,28 @@ impl PlanTable {
             if self.records[index].begin > until {
                 break;
             }
-            free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
-            // Counting costs more than narrowing: it is done seldom.
-            if need > 0 && later != 0 && (index - start).is_power_of_two() && free.count() < need as usize {
-                break;
-            }
+            left.iter_mut().zip(self.set(index)).for_each(|(left, this)| *left &= this);
         }
+        self.keep_only(free, &left);
         later
+    }
+
+    /// Keeps the nodes of some classes in `free`.
+    fn keep_only(&self, free: &mut NodeSet, left: &[u64]) {
+        let mut nodes = NodeSet::empty(free.capacity());
+        let all = self.set_of_all();
+        self.classes.spread(left.iter().zip(all).map(|(left, all)| left & all), &mut nodes);
+        free.intersect(&nodes);
+    }
+
+    /// All classes.
+    fn set_of_all(&self) -> impl Iterator<Item = u64> {
+        let count = self.classes.count();
+        (0..self.width).map(move |at| match count.saturating_sub(at * 64) {
+            0 => 0,
+            left if left < 64 => (1 << left) - 1,
+            _ => u64::MAX,
+        })
     }
 
     /// Returns the first time, from `from` on, at which a search for `need` nodes of a partition
@@ -141,7 +191,7 @@ impl PlanTable {
     /// the tries of a search begin where a record has a node that the one before lacks.
     pub(crate) fn next_try(
         &mut self,
-        (number, part): (usize, &NodeSet),
+        number: usize,
         mut from: i64,
         limit: i64,
         need: u32,
@@ -149,15 +199,15 @@ impl PlanTable {
     ) -> Option<i64> {
         loop {
             let (start, stop) = self.reach(from, limit);
-            let Some(short) = (start..stop).rev().find(|&index| self.count_free(index, number, part) < need) else {
+            let Some(short) = (start..stop).rev().find(|&index| self.count_free(index, number) < need) else {
                 return Some(from);
             };
             let sure = self.records[short].begin < proof.bound(from, limit);
-            let last = (start + 1..=short).rev().find(|&index| self.gains_nodes(index, number, part));
+            let last = (start + 1..=short).rev().find(|&index| self.gains_nodes(index, number));
             let (_, stop) = self.reach(last.map_or(from, |index| self.records[index].begin), limit);
             // The search looks one record beyond the first that it does not want.
             let most = (stop + 1).min(self.records.len() - 1);
-            let next = (short + 1..=most).find(|&index| self.gains_nodes(index, number, part))?;
+            let next = (short + 1..=most).find(|&index| self.gains_nodes(index, number))?;
             let later = self.records[next].begin;
             proof.failed(from, later, sure);
             from = later;
@@ -165,31 +215,41 @@ impl PlanTable {
     }
 
     /// The records that a job meets which begins at `from`, and the first behind them.
-    fn reach(&self, from: i64, limit: i64) -> (usize, usize) {
+    pub(super) fn reach(&self, from: i64, limit: i64) -> (usize, usize) {
         let until = from.saturating_add(limit);
         let start = self.records.partition_point(|record| record.end <= from);
         (start, start.max(self.records.partition_point(|record| record.begin <= until)))
     }
 
     /// Number of nodes of a partition that have no plan in a record.
-    fn count_free(&mut self, index: usize, number: usize, part: &NodeSet) -> u32 {
+    fn count_free(&mut self, index: usize, number: usize) -> u32 {
         let at = self.records[index].set as usize * self.parts + number;
         if self.facts[at].free == 0 {
-            let words = self.set(index).iter().zip(part.words());
-            self.facts[at].free = 1 + words.map(|(set, part)| (set & part).count_ones()).sum::<u32>();
+            let words = self.set(index).iter().zip(self.classes.part(number)).map(|(set, part)| set & part);
+            self.facts[at].free = 1 + self.classes.count_nodes(words);
         }
         self.facts[at].free - 1
     }
 
+    /// Facts about a partition in a record.
+    pub(super) fn fact(&mut self, index: usize, number: usize) -> &mut PartFact {
+        &mut self.facts[self.records[index].set as usize * self.parts + number]
+    }
+
+    /// The idle processors of all records are to be worked out again.
+    pub(super) fn forget_idle(&mut self) {
+        self.facts.iter_mut().for_each(|fact| fact.idle = UNKNOWN.idle);
+    }
+
     /// Returns whether a record has a node of a partition that the one before lacks.
-    pub(super) fn gains_nodes(&mut self, index: usize, number: usize, part: &NodeSet) -> bool {
-        let at = self.records[index].set as usize * self.parts + number;
-        if let Some(gains) = self.facts[at].gains {
+    #[inline]
+    pub(super) fn gains_nodes(&mut self, index: usize, number: usize) -> bool {
+        if let Some(gains) = self.fact(index, number).gains {
             return gains;
         }
-        let words = self.set(index - 1).iter().zip(self.set(index)).zip(part.words());
+        let words = self.set(index - 1).iter().zip(self.set(index)).zip(self.classes.part(number));
         let gains = words.into_iter().any(|((before, set), part)| part & set & !before != 0);
-        self.facts[at].gains = Some(gains);
+        self.fact(index, number).gains = Some(gains);
         gains
     }
 
@@ -197,8 +257,12 @@ impl PlanTable {
     pub(crate) fn narrow(&self, free: &mut NodeSet, from: i64, until: i64) {
         let start = self.records.partition_point(|record| record.end <= from);
         let stop = self.records.partition_point(|record| record.begin <= until);
-        for index in start..stop {
-            free.words_mut().iter_mut().zip(self.set(index)).for_each(|(free, this)| *free &= this);
+        if start < stop {
+            let mut left = vec![u64::MAX; self.width];
+            for index in start..stop {
+                left.iter_mut().zip(self.set(index)).for_each(|(left, this)| *left &= this);
+            }
+            self.keep_only(free, &left);
         }
     }
 
@@ -211,10 +275,15 @@ impl PlanTable {
     pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
-        (first..behind).any(|index| {
-            nodes.words().iter().zip(self.set(index)).any(|(node, free)| node & !free != 0)
-                || self.is_short(index, licences)
-        })
+        if first >= behind {
+            return false;
+        }
+        let wanted = self.classes.meeting(nodes);
+        !nodes.is_subset(&self.nodes)
+            || (first..behind).any(|index| {
+                wanted.iter().zip(self.set(index)).any(|(wanted, free)| wanted & !free != 0)
+                    || self.is_short(index, licences)
+            })
     }
 
     /// Returns whether a record lacks licences.
@@ -222,7 +291,8 @@ impl PlanTable {
         if self.licences == 0 || licences.is_empty() {
             return false;
         }
-        let free = &self.set(index)[self.width - self.licences..];
+        let at = self.records[index].set as usize * self.licences;
+        let free = &self.free_licences[at..at + self.licences];
         licences.iter().any(|&(kind, count)| free.get(usize::from(kind)).is_none_or(|&free| free < u64::from(count)))
     }
 
@@ -244,8 +314,8 @@ impl PlanTable {
             self.made += 1;
         }
         let Some(first) = self.cut(start) else { return };
-        let begin = self.records[first].begin;
-        self.note_first_plans(begin, nodes);
+        let planned = self.tell_apart(nodes);
+        self.first_plans.add(self.records[first].begin, &planned, &self.classes);
         let last = self.cut(end).unwrap_or(self.records.len());
         if let Some(behind) = self.records.get(last) {
             let at = behind.set as usize * self.parts;
@@ -253,28 +323,51 @@ impl PlanTable {
         }
         for index in first..last {
             let at = self.records[index].set as usize;
-            self.facts[at * self.parts..(at + 1) * self.parts].fill(PartFact::default());
-            let at = at * self.width;
-            let set = &mut self.words[at..at + self.width];
-            set.iter_mut().zip(nodes.words()).for_each(|(set, node)| *set &= !node);
-            if self.licences > 0 {
-                let free = &mut set[self.width - self.licences..];
-                for &(kind, count) in licences {
-                    if let Some(free) = free.get_mut(usize::from(kind)) {
-                        *free = free.saturating_sub(u64::from(count));
-                    }
+            self.facts[at * self.parts..(at + 1) * self.parts].fill(UNKNOWN);
+            let set = &mut self.words[at * self.width..(at + 1) * self.width];
+            set.iter_mut().zip(&planned).for_each(|(set, planned)| *set &= !planned);
+            let free = &mut self.free_licences[at * self.licences..(at + 1) * self.licences];
+            for &(kind, count) in licences {
+                if let Some(free) = free.get_mut(usize::from(kind)) {
+                    *free = free.saturating_sub(u64::from(count));
                 }
             }
         }
         // Slurm looks from the record before the one that it has cut.
         let from = first.saturating_sub(2);
         let to = (last + 1).min(self.records.len());
-        let pair = (from + 1..to).find(|&index| self.set(index - 1) == self.set(index));
+        let pair = (from + 1..to).find(|&index| self.are_equal(index - 1, index));
         if let Some(index) = pair {
             let gone = self.records.remove(index);
             self.records[index - 1].end = gone.end;
             self.free.push(gone.set);
         }
+    }
+
+    /// Returns whether two records have the same nodes and licences.
+    fn are_equal(&self, one: usize, other: usize) -> bool {
+        let free = |index: usize| {
+            let at = self.records[index].set as usize * self.licences;
+            &self.free_licences[at..at + self.licences]
+        };
+        self.set(one) == self.set(other) && free(one) == free(other)
+    }
+
+    /// Parts classes so that these nodes are whole ones, and returns them.
+    fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
+        let (parted, planned) = self.classes.part_by(nodes);
+        let width = self.classes.width();
+        if width > self.width {
+            self.words = widen(&self.words, self.width, width);
+            self.width = width;
+            self.idle.clear();
+        }
+        if !parted.is_empty() {
+            copy_members(&mut self.words, self.width, &parted);
+            self.first_plans.copy_parted(&parted);
+            self.idle.forget_parted(&parted);
+        }
+        planned
     }
 
     /// Sees to it that a record begins at `at`, and answers which; `None` behind the end.
@@ -284,23 +377,14 @@ impl PlanTable {
         if record.begin >= at {
             return Some(index);
         }
-        let set = match self.free.pop() {
-            Some(set) => {
-                let (from, to) = (record.set as usize * self.width, set as usize * self.width);
-                self.words.copy_within(from..from + self.width, to);
-                set
-            }
-            None => {
-                let from = record.set as usize * self.width;
-                self.words.extend_from_within(from..from + self.width);
-                (self.words.len() / self.width.max(1)) as u32 - 1
-            }
-        };
+        let sets = self.words.len() / self.width;
+        let set = self.free.pop().unwrap_or(sets as u32);
         // Both parts of the record are the same at first.
-        let (from, to) = (record.set as usize * self.parts, set as usize * self.parts);
-        self.facts.resize(self.facts.len().max(to + self.parts), PartFact::default());
-        self.facts.copy_within(from..from + self.parts, to);
-        self.facts[to..to + self.parts].iter_mut().for_each(|fact| fact.gains = Some(false));
+        copy_set(&mut self.words, self.width, record.set, set);
+        copy_set(&mut self.free_licences, self.licences, record.set, set);
+        copy_set(&mut self.facts, self.parts, record.set, set);
+        let facts = set as usize * self.parts;
+        self.facts[facts..facts + self.parts].iter_mut().for_each(|fact| fact.gains = Some(false));
         self.records[index].end = at;
         self.records.insert(index + 1, PlanRecord { begin: at, end: record.end, set });
         self.made += 1;
@@ -308,9 +392,26 @@ impl PlanTable {
     }
 }
 
+/// Copies a set of `width` items to another one, which may be the next behind the last.
+fn copy_set<T: Copy>(items: &mut Vec<T>, width: usize, from: u32, to: u32) {
+    let (from, to) = (from as usize * width, to as usize * width);
+    if to < items.len() {
+        items.copy_within(from..from + width, to);
+    } else {
+        items.extend_from_within(from..from + width);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A table without plans.
+    fn table_of(begin: i64, end: i64, nodes: &NodeSet) -> PlanTable {
+        let mut table = PlanTable::default();
+        table.reset((begin, end), nodes, &[], std::iter::once(nodes));
+        table
+    }
 
     fn set(nodes: &[usize]) -> NodeSet {
         NodeSet::of(4, nodes.iter().copied())
@@ -318,23 +419,23 @@ mod tests {
 
     #[test]
     fn a_plan_cuts_and_the_search_looks_one_record_ahead() {
-        let mut table = PlanTable::new(0, 1000, &NodeSet::full(4));
+        let mut table = table_of(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0, 1, 2]), &[]);
         let part = NodeSet::full(4);
         let mut free = part.clone();
         // Up to 99 nothing is in the way; a plan that begins exactly at the end is. The end of the
         // plan is returned in both cases: the record behind the last one that is wanted is also
         // compared with its successor.
-        assert_eq!(table.search(&mut free, &part, 0, 99, 0), 200);
+        assert_eq!(table.search(&mut free, (0, &part), false, (0, 99)), 200);
         assert_eq!(free, part);
         let mut free = part.clone();
-        assert_eq!(table.search(&mut free, &part, 0, 100, 0), 200);
+        assert_eq!(table.search(&mut free, (0, &part), false, (0, 100)), 200);
         assert_eq!(free, set(&[3]));
     }
 
     #[test]
     fn only_one_pair_is_merged() {
-        let mut table = PlanTable::new(0, 1000, &NodeSet::full(4));
+        let mut table = table_of(0, 1000, &NodeSet::full(4));
         table.add(100, 200, &set(&[0]), &[]);
         table.add(300, 400, &set(&[0]), &[]);
         assert_eq!((table.len(), table.made()), (5, 5));
@@ -347,11 +448,15 @@ mod tests {
     fn next_try_one_by_one(table: &PlanTable, part: &NodeSet, mut from: i64, limit: i64, need: u32) -> Option<i64> {
         loop {
             let (start, stop) = table.reach(from, limit);
-            let free = |index: usize| table.set(index).iter().zip(part.words()).map(|(a, b)| (a & b).count_ones());
-            if (start..stop).all(|index| free(index).sum::<u32>() >= need) {
+            let free = |index: usize| {
+                let (mut free, second) = (part.clone(), table.records[index].begin);
+                table.narrow(&mut free, second, second);
+                free.count() as u32
+            };
+            if (start..stop).all(|index| free(index) >= need) {
                 return Some(from);
             }
-            let later = table.search(&mut part.clone(), part, from, from + limit, 0);
+            let later = table.search(&mut part.clone(), (0, part), true, (from, from + limit));
             if later == 0 {
                 return None;
             }
@@ -370,7 +475,7 @@ mod tests {
         let mut compared = 0;
         for _ in 0..40 {
             let mut table = PlanTable::default();
-            table.reset(0, 1000, &NodeSet::full(9), &[], parts.len());
+            table.reset((0, 1000), &NodeSet::full(9), &[], parts.iter());
             for _ in 0..25 {
                 let (start, length) = (draw(950) as i64, draw(200) as i64 + 1);
                 let nodes: Vec<usize> = (0..9).filter(|_| draw(3) == 0).collect();
@@ -379,7 +484,7 @@ mod tests {
                     let (from, limit, need) = (draw(1100) as i64, draw(300) as i64, draw(10) as u32);
                     let expected = next_try_one_by_one(&table, part, from, limit, need);
                     let proof = &mut StartProof::none();
-                    assert_eq!(table.next_try((number, part), from, limit, need, proof), expected);
+                    assert_eq!(table.next_try(number, from, limit, need, proof), expected);
                     compared += usize::from(expected != Some(from));
                 }
             }

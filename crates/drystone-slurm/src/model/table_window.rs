@@ -1,8 +1,10 @@
 //! Nodes that are free over windows that slide along a plan table: shown without a search.
 
-use super::NodeSet;
 use super::bounds::StartProof;
+use super::idle_steps::IdleSteps;
+use super::sliding_and::SlidingAnd;
 use super::table::PlanTable;
+use super::{ModelCluster, NodeSet};
 
 impl PlanTable {
     /// Returns whether no record begins from one time to another, both included.
@@ -13,13 +15,7 @@ impl PlanTable {
 
     /// Returns the last try, from `from` on, that a search comes to by trying one place after the
     /// other, before the first one behind which there is none or one at or after `earliest`.
-    pub(super) fn skip_tries(
-        &mut self,
-        (number, part): (usize, &NodeSet),
-        from: i64,
-        limit: i64,
-        earliest: i64,
-    ) -> i64 {
+    pub(super) fn skip_tries(&mut self, number: usize, from: i64, limit: i64, earliest: i64) -> i64 {
         let mut at = self.records.partition_point(|record| record.end <= from);
         let mut from = from;
         for index in at + 1..self.records.len() {
@@ -31,134 +27,214 @@ impl PlanTable {
             if index > at + 1 && self.records[index - 2].begin > from.saturating_add(limit) {
                 break;
             }
-            if self.gains_nodes(index, number, part) {
+            if self.gains_nodes(index, number) {
                 (at, from) = (index, begin);
             }
         }
         from
     }
 
-    /// Returns the time before which `count` nodes of a partition have no plan, from the beginning
-    /// of the table on.
-    pub(super) fn free_until(&mut self, (number, part): (usize, &NodeSet), count: u32) -> i64 {
-        let untouched = self.untouched.common(part);
-        if untouched >= count as usize {
-            return i64::MAX;
+    /// Returns the idle processors, by a time, of the nodes of a partition that have no plan in a
+    /// record.
+    fn idle_in(&mut self, index: usize, number: usize, time: i64, idle: &mut RunningEnds<'_>) -> u64 {
+        let (known, count) = self.fact(index, number).idle;
+        if known == time {
+            return count;
         }
-        let known = self.free_until.iter().find(|&&(of, nodes, _)| (of, nodes) == (number, count));
-        if let Some(&(.., until)) = known {
-            return until;
-        }
-        let mut left = untouched;
-        let enough = |(_, nodes): &&(i64, NodeSet)| {
-            left += nodes.common(part);
-            left >= count as usize
-        };
-        let until = self.first_plans.iter().rev().find(enough).map_or(i64::MIN, |&(begin, _)| begin);
-        self.free_until.push((number, count, until));
-        until
+        let step = idle.steps.step_at(idle.cluster, time);
+        let at = self.records[index].set as usize * self.width;
+        let set = self.words[at..at + self.width].iter().copied();
+        let set = set_in_part(set, self.classes.part(number));
+        let count = self.idle.count(set, step, idle.steps, &self.classes);
+        self.fact(index, number).idle = (time, count);
+        count
     }
 
-    /// Nodes get a plan that begins at `begin`.
-    pub(super) fn note_first_plans(&mut self, begin: i64, nodes: &NodeSet) {
-        self.free_until.clear();
-        self.untouched.subtract(nodes);
-        let at = self.first_plans.partition_point(|&(first, _)| first < begin);
-        let mut fresh = nodes.clone();
-        self.first_plans[..at].iter().for_each(|(_, planned)| fresh.subtract(planned));
-        match self.first_plans.get_mut(at).filter(|(first, _)| *first == begin) {
-            Some((_, planned)) => planned.unite(&fresh),
-            None => self.first_plans.insert(at, (begin, fresh)),
+    /// Brings what is known of idle processors up to date.
+    fn renew_idle(&mut self, idle: &mut RunningEnds<'_>) {
+        if self.idle.renew(idle.cluster, idle.steps, &self.classes) {
+            self.forget_idle();
         }
-        self.first_plans[at + 1..].iter_mut().for_each(|(_, planned)| planned.subtract(nodes));
     }
 
-    /// Returns the most room, as `room` measures it, that a job with this limit could have from
-    /// `from` on, on nodes of `mask`; or the first that is `enough`. `room` gets the nodes that are
-    /// free for so long from some time on, and the time up to which no other nodes are.
+    /// Returns the next try that may succeed, from `from` on, with `free` set to its nodes, as a
+    /// search comes to it by trying one place after the other; `None` where there is none.
+    pub(super) fn likely_try(
+        &mut self,
+        search: &mut PlaceSearch,
+        from: i64,
+        proof: &mut StartProof,
+        mut idle: RunningEnds<'_>,
+        free: &mut NodeSet,
+    ) -> Option<LikelyTry> {
+        self.renew_idle(&mut idle);
+        let mut window = std::mem::take(&mut self.window);
+        window.clear();
+        let likely = self.walk_tries(search, from, proof, &mut idle, &mut window);
+        if likely.is_some_and(|likely| likely.known) {
+            self.classes.spread(set_in_part(window.set(), self.classes.part(search.number)), free);
+        }
+        self.window = window;
+        likely
+    }
+
+    fn walk_tries(
+        &mut self,
+        search: &mut PlaceSearch,
+        mut from: i64,
+        proof: &mut StartProof,
+        idle: &mut RunningEnds<'_>,
+        window: &mut SlidingAnd,
+    ) -> Option<LikelyTry> {
+        let PlaceSearch { number, limit, cpus, .. } = *search;
+        let (mut at, mut stop) = self.reach(from, limit);
+        if at == self.records.len() {
+            return Some(LikelyTry { from, later: 0, known: false });
+        }
+        let mut skipped = false;
+        loop {
+            let opens = std::mem::take(&mut search.opens);
+            if search.counted && !opens && !std::mem::replace(&mut skipped, true) {
+                from = self.skip_tries(number, from, limit, search.earliest);
+                (at, stop) = self.reach(from, limit);
+            }
+            let until = from.saturating_add(limit);
+            while self.records.get(stop).is_some_and(|record| record.begin <= until) {
+                stop += 1;
+            }
+            // The search looks one record beyond the first that it does not want.
+            let most = (stop + 1).min(self.records.len() - 1);
+            let next = (at + 1..=most).find(|&index| self.gains_nodes(index, number));
+            let later = next.map_or(0, |next| self.records[next].begin);
+            if let Some(next) = next.filter(|_| search.counted && !opens)
+                && self.idle_in(at, number, later, idle) < cpus
+            {
+                let sure = self.records[at].begin < proof.bound(from, limit);
+                proof.failed(from, later, sure);
+                (from, at) = (later, next);
+                continue;
+            }
+            window.slide(|index| self.set(index), at, stop.max(at + 1));
+            let part = self.classes.part(number);
+            let counts = self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
+            let step = idle.steps.step_at(idle.cluster, next.map_or(i64::MAX, |_| later));
+            let mut room = || self.idle.count(set_in_part(window.set(), part), step, idle.steps, &self.classes);
+            let fails = !counts || room() < cpus;
+            if opens {
+                search.first_try = Some((later, counts, fails));
+            }
+            if counts && !search.counted {
+                search.counted = true;
+                if search.is_hopeless {
+                    return None;
+                }
+            }
+            if !fails {
+                return Some(LikelyTry { from, later, known: search.is_exact });
+            }
+            let next = next?;
+            if !counts && !opens {
+                // A record with too few nodes makes all tries futile that reach into it.
+                let other = self.next_try(number, from, limit, search.need(), proof)?;
+                if other > from {
+                    from = other;
+                    (at, stop) = self.reach(from, limit);
+                    continue;
+                }
+            }
+            proof.failed(from, later, self.begins_none(proof.bound(from, limit), until));
+            (from, at) = (later, next);
+        }
+    }
+
+    /// Returns the most processors that a job with this limit could have from `from` on, on nodes
+    /// of a partition; or the first number that is `enough`.
     pub(super) fn most_room(
         &mut self,
-        (number, part): (usize, &NodeSet),
-        mask: &NodeSet,
+        number: usize,
         (from, limit): (i64, i64),
         proof: &StartProof,
         enough: u64,
-        mut room: impl FnMut(&NodeSet, i64) -> u64,
+        mut idle: RunningEnds<'_>,
     ) -> u64 {
-        let (mut window, mut free) = (SlidingAnd::default(), mask.clone());
+        self.renew_idle(&mut idle);
+        let mut window = std::mem::take(&mut self.window);
+        window.clear();
         let mut at = self.records.partition_point(|record| record.end <= from);
         let (mut begin, mut most) = (from, 0);
         while at < self.records.len() {
-            let until = proof.bound(begin, limit);
-            let stop = self.records.partition_point(|record| record.begin < until).max(at + 1);
-            window.slide(self, at, stop);
-            free.assign(mask);
-            window.narrow(&mut free);
-            let next = (at + 1..self.records.len()).find(|&index| self.gains_nodes(index, number, part));
+            let next = (at + 1..self.records.len()).find(|&index| self.gains_nodes(index, number));
             let later = next.map_or(i64::MAX, |next| self.records[next].begin);
-            most = most.max(room(&free, later));
+            // The nodes of the window are among those of its first record.
+            if self.idle_in(at, number, later, &mut idle) > most {
+                let until = proof.bound(begin, limit);
+                let stop = self.records.partition_point(|record| record.begin < until).max(at + 1);
+                window.slide(|index| self.set(index), at, stop);
+                let step = idle.steps.step_at(idle.cluster, later);
+                let free = set_in_part(window.set(), self.classes.part(number));
+                most = most.max(self.idle.count(free, step, idle.steps, &self.classes));
+            }
             let Some(next) = next.filter(|_| most < enough) else { break };
             (at, begin) = (next, later);
         }
+        self.window = window;
         most
     }
 }
 
-/// The nodes that are free in all records of a window whose ends only move on: two stacks, so that
-/// each record is looked at twice.
-#[derive(Default)]
-struct SlidingAnd {
-    first: usize,
-    middle: usize,
-    stop: usize,
-    /// Nodes free from each record before the middle to the middle.
-    front: Vec<u64>,
-    /// Nodes free from the middle on.
-    back: Vec<u64>,
-    width: usize,
+/// The running jobs, whose ends leave processors idle.
+pub(super) struct RunningEnds<'a> {
+    pub(super) cluster: &'a ModelCluster,
+    pub(super) steps: &'a mut IdleSteps,
 }
 
-impl SlidingAnd {
-    /// Moves on to the records from `first` to before `stop`.
-    fn slide(&mut self, table: &PlanTable, first: usize, stop: usize) {
-        if first >= self.middle {
-            self.width = table.set(first).len();
-            let records = stop - first;
-            self.front.clear();
-            self.front.resize(records * self.width, u64::MAX);
-            for index in (first..stop).rev() {
-                let at = (index - first) * self.width;
-                let (own, behind) = self.front[at..].split_at_mut(self.width);
-                let words = own.iter_mut().zip(table.set(index));
-                if index + 1 == stop {
-                    words.for_each(|(own, set)| *own = *set);
-                } else {
-                    words.zip(behind.iter()).for_each(|((own, set), behind)| *own = set & behind);
-                }
-            }
-            self.back.clear();
-            self.back.resize(self.width, u64::MAX);
-            (self.middle, self.stop) = (stop, stop);
-            self.first = first;
-            return;
-        }
-        for index in self.stop..stop {
-            self.back.iter_mut().zip(table.set(index)).for_each(|(back, set)| *back &= set);
-        }
-        self.stop = self.stop.max(stop);
-        self.front.drain(..(first - self.first) * self.width);
-        self.first = first;
-    }
+/// A job's search for a place.
+pub(super) struct PlaceSearch {
+    /// Its partition.
+    pub(super) number: usize,
+    pub(super) limit: i64,
+    pub(super) cpus: u64,
+    /// Fewest nodes with which it counts among the jobs tested, and with which it could start.
+    pub(super) fewest: (u32, u32),
+    /// Time before which it has no place.
+    pub(super) earliest: i64,
+    /// True if the first try is the next one, which is not left out.
+    pub(super) opens: bool,
+    /// The first try: the next one after it, whether it counts, whether it fails.
+    pub(super) first_try: Option<(i64, bool, bool)>,
+    /// True if it counts among the jobs tested.
+    pub(super) counted: bool,
+    /// True if there certainly is no place.
+    pub(super) is_hopeless: bool,
+    /// True if nothing but processors and nodes is asked for.
+    pub(super) is_exact: bool,
+}
 
-    /// Leaves in `free` what is free in the whole window.
-    fn narrow(&self, free: &mut NodeSet) {
-        let words = free.words_mut().iter_mut().zip(&self.front[..self.width]).zip(&self.back);
-        words.for_each(|((free, front), back)| *free &= front & back);
+impl PlaceSearch {
+    fn need(&self) -> u32 {
+        if self.counted { self.fewest.1 } else { self.fewest.0 }
     }
+}
+
+/// A try of a search that may succeed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LikelyTry {
+    pub(super) from: i64,
+    /// The next try; 0 for none.
+    pub(super) later: i64,
+    /// True if its nodes are known, and suffice.
+    pub(super) known: bool,
+}
+
+/// The classes of a set that belong to a partition.
+fn set_in_part<'a>(set: impl Iterator<Item = u64> + 'a, part: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+    set.zip(part).map(|(set, part)| set & part)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::PlanRecord;
+    use super::super::{Alloc, ModelMachine, Pending};
     use super::*;
 
     /// Numbers below a bound, always the same.
@@ -170,9 +246,13 @@ mod tests {
         }
     }
 
+    fn few_nodes() -> NodeSet {
+        NodeSet::of(9, [0, 2, 3, 7])
+    }
+
     fn drawn_table(draw: &mut impl FnMut(u64) -> u64, plans: u64) -> PlanTable {
         let mut table = PlanTable::default();
-        table.reset(0, 1000, &NodeSet::full(9), &[], 1);
+        table.reset((0, 1000), &NodeSet::full(9), &[], [NodeSet::full(9), few_nodes()].iter());
         for _ in 0..plans {
             let (start, length) = (draw(950) as i64, draw(200) as i64 + 1);
             let nodes: Vec<usize> = (0..9).filter(|_| draw(3) == 0).collect();
@@ -181,31 +261,98 @@ mod tests {
         table
     }
 
+    /// Six of nine nodes run jobs that end one after the other.
+    fn busy_cluster() -> ModelCluster {
+        let mut cluster = ModelCluster::new(ModelMachine::uniform(9, 1));
+        for node in 0..6_u32 {
+            let alloc = Alloc { nodes: NodeSet::of(9, [node as usize]), ..Alloc::default() };
+            cluster.start(&Pending::new(node, 1, 90 * i64::from(node + 1)), 0, alloc);
+        }
+        cluster
+    }
+
+    /// Idle processors of a set of nodes by a time.
+    fn idle_by(free: &NodeSet, time: i64) -> u64 {
+        free.iter().filter(|&node| node >= 6 || 90 * (node as i64 + 1) <= time).count() as u64
+    }
+
     #[test]
     fn room_is_that_of_every_second() {
-        let (mut draw, part) = (draws(), NodeSet::full(9));
+        let (mut draw, part, cluster) = (draws(), NodeSet::full(9), busy_cluster());
         for case in 0..200 {
-            let mut table = drawn_table(&mut draw, case % 20);
+            let (mut table, mut steps) = (drawn_table(&mut draw, case % 20), IdleSteps::default());
             let (from, limit) = (draw(900) as i64, draw(300) as i64 + 1);
             let proof = StartProof::new(1, from);
-            let most =
-                table.most_room((0, &part), &part, (from, limit), &proof, u64::MAX, |free, _| free.count() as u64);
+            let ends = RunningEnds { cluster: &cluster, steps: &mut steps };
+            let most = table.most_room(0, (from, limit), &proof, u64::MAX, ends);
+            // The next time at which there are other nodes is that by which jobs may have ended.
             let at = |second: i64| {
                 let mut free = part.clone();
                 table.narrow(&mut free, second, second + limit - 1);
-                free.count() as u64
+                let gains = |&(ref before, ref record): &(PlanRecord, PlanRecord)| {
+                    let at = |second| {
+                        let mut free = part.clone();
+                        table.narrow(&mut free, second, second);
+                        free
+                    };
+                    record.begin > second && !at(record.begin).is_subset(&at(before.begin))
+                };
+                let pairs = table.records.windows(2).map(|pair| (pair[0], pair[1]));
+                let later = pairs.into_iter().find(gains).map_or(i64::MAX, |(_, record)| record.begin);
+                idle_by(&free, later)
             };
             assert_eq!(Some(most), (from..1000).map(at).max(), "{table:?} {from} {limit}");
         }
     }
 
     #[test]
+    fn likely_tries_are_those_that_a_search_does_not_rule_out() {
+        let (mut draw, part, cluster) = (draws(), few_nodes(), busy_cluster());
+        for case in 0..400 {
+            let (mut table, mut steps) = (drawn_table(&mut draw, case % 20), IdleSteps::default());
+            let (start, limit, need) = (draw(900) as i64, draw(300) as i64, draw(4) as u32 + 1);
+            let (mut from, mut counted) = (start, false);
+            let expected = loop {
+                let mut free = part.clone();
+                let later = table.search(&mut free, (1, &part), false, (from, from + limit));
+                counted |= free.count() as u32 >= need;
+                let idle = idle_by(&free, if later == 0 { i64::MAX } else { later });
+                if idle >= u64::from(need) {
+                    break Some((from, later, free));
+                }
+                if later == 0 {
+                    break None;
+                }
+                from = later;
+            };
+            let mut search = PlaceSearch {
+                number: 1,
+                limit,
+                cpus: u64::from(need),
+                fewest: (need, need),
+                earliest: i64::MIN,
+                opens: true,
+                first_try: None,
+                counted: false,
+                is_hopeless: false,
+                is_exact: true,
+            };
+            let ends = RunningEnds { cluster: &cluster, steps: &mut steps };
+            let (proof, mut free) = (&mut StartProof::new(1, start), NodeSet::empty(9));
+            let likely = table.likely_try(&mut search, start, proof, ends, &mut free);
+            let likely = likely.map(|likely| (likely.from, likely.later, free));
+            assert_eq!((likely, search.counted), (expected.clone(), counted), "{table:?} {start} {limit} {need}");
+            assert!(expected.is_none_or(|(from, ..)| proof.from <= from), "{proof:?}");
+        }
+    }
+
+    #[test]
     fn nodes_are_free_until_their_first_plan() {
-        let (mut draw, part) = (draws(), NodeSet::of(9, [0, 2, 3, 7, 8]));
+        let (mut draw, part) = (draws(), few_nodes());
         for case in 0..200 {
-            let mut table = drawn_table(&mut draw, case % 20);
-            let count = draw(6) as u32;
-            let until = table.free_until((0, &part), count);
+            let table = drawn_table(&mut draw, case % 20);
+            let count = draw(5) as u32;
+            let until = table.first_plans.free_until(1, count);
             let free = |time: i64| {
                 let mut free = part.clone();
                 table.narrow(&mut free, 0, time);
@@ -219,19 +366,19 @@ mod tests {
 
     #[test]
     fn tries_are_skipped_as_the_search_would() {
-        let (mut draw, part) = (draws(), NodeSet::of(9, [0, 2, 3, 7]));
+        let (mut draw, part) = (draws(), few_nodes());
         for case in 0..400 {
             let mut table = drawn_table(&mut draw, case % 20);
             let (start, limit, earliest) = (draw(900) as i64, draw(300) as i64, draw(1100) as i64);
             let mut from = start;
             loop {
-                let later = table.search(&mut part.clone(), &part, from, from + limit, 0);
+                let later = table.search(&mut part.clone(), (1, &part), false, (from, from + limit));
                 if later == 0 || later >= earliest {
                     break;
                 }
                 from = later;
             }
-            assert_eq!(table.skip_tries((0, &part), start, limit, earliest), from);
+            assert_eq!(table.skip_tries(1, start, limit, earliest), from);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::idle_steps::IdleSteps;
 use super::linear::WeightUse;
+use super::table_window::RunningEnds;
 use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
 
 /// Seconds of the first group of ends that are taken together.
@@ -37,6 +38,11 @@ impl WillRunScratch {
     /// before.
     pub(super) fn most_on(&mut self, cluster: &ModelCluster, free: &NodeSet, time: i64) -> u64 {
         self.steps.most_on(cluster, free, time)
+    }
+
+    /// The ends of running jobs.
+    pub(super) fn ends<'a>(&'a mut self, cluster: &'a ModelCluster) -> RunningEnds<'a> {
+        RunningEnds { cluster, steps: &mut self.steps }
     }
 
     /// Gives it back.

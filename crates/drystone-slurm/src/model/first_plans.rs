@@ -1,0 +1,75 @@
+//! First plans of the nodes of a plan table: up to when how many nodes are free from its beginning.
+
+use super::node_classes::{NodeClasses, PartedClass, members};
+use serde::{Deserialize, Serialize};
+
+/// Beginnings of first plans, and how many nodes of each partition have theirs then.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct FirstPlans {
+    /// Of each class; [`i64::MAX`]: it has no plan.
+    of_class: Vec<i64>,
+    /// All that any node ever had, ascending.
+    begins: Vec<i64>,
+    /// For each of these the nodes of each partition.
+    counts: Vec<u32>,
+    /// Number of partitions.
+    parts: usize,
+}
+
+impl FirstPlans {
+    /// No node has a plan.
+    pub(super) fn reset(&mut self, classes: &NodeClasses, parts: usize) {
+        self.of_class.clear();
+        self.of_class.resize(classes.count(), i64::MAX);
+        self.parts = parts;
+        self.begins.clear();
+        self.begins.push(i64::MAX);
+        self.counts.clear();
+        self.counts.extend((0..parts).map(|number| classes.count_nodes(classes.part(number).iter().copied())));
+    }
+
+    /// Classes were parted: both parts have the plans of the whole.
+    pub(super) fn copy_parted(&mut self, parted: &[PartedClass]) {
+        for &(class, fresh) in parted {
+            self.of_class.resize(self.of_class.len().max(fresh + 1), i64::MAX);
+            self.of_class[fresh] = self.of_class[class];
+        }
+    }
+
+    /// Classes get a plan that begins at `begin`.
+    pub(super) fn add(&mut self, begin: i64, planned: &[u64], classes: &NodeClasses) {
+        let at = self.begins.partition_point(|&other| other < begin);
+        if self.begins[at] != begin {
+            self.begins.insert(at, begin);
+            let from = at * self.parts;
+            drop(self.counts.splice(from..from, std::iter::repeat_n(0, self.parts)));
+        }
+        for class in members(planned.iter().copied()) {
+            let before = self.of_class[class];
+            if before <= begin {
+                continue;
+            }
+            self.of_class[class] = begin;
+            let old = self.begins.partition_point(|&other| other < before);
+            for number in 0..self.parts {
+                if classes.part(number)[class / 64] >> (class % 64) & 1 == 1 {
+                    self.counts[old * self.parts + number] -= classes.size(class);
+                    self.counts[at * self.parts + number] += classes.size(class);
+                }
+            }
+        }
+    }
+
+    /// Returns the time before which `count` nodes of a partition have no plan, from the beginning
+    /// of the table on.
+    pub(super) fn free_until(&self, number: usize, count: u32) -> i64 {
+        let mut left = 0;
+        for (at, &begin) in self.begins.iter().enumerate().rev() {
+            left += self.counts[at * self.parts + number];
+            if left >= count {
+                return begin;
+            }
+        }
+        i64::MIN
+    }
+}
