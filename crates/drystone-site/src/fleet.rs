@@ -65,7 +65,8 @@ impl Fleet {
     /// The nodes by class: those that follow each other and are alike. A partition that is not the
     /// whole machine is a feature of its nodes, as `partition:NAME`.
     pub(crate) fn classes(&self) -> Vec<NodeClass> {
-        let mut classes: Vec<NodeClass> = Vec::new();
+        // The names stay apart until the end: a class is compared with each node behind it.
+        let mut classes: Vec<(NodeClass, Vec<String>)> = Vec::new();
         let resources = &self.machine.resources;
         let parts: Vec<(String, &NodeSet)> = (self.machine.parts.iter().zip(0..))
             .filter(|&(_, at)| self.procs_of(at) < u64::from(self.procs()))
@@ -84,11 +85,11 @@ impl Fleet {
                 weight: resources.weights.get(node).copied().map_or(0, u64::from),
             };
             match classes.last_mut() {
-                Some(last) if NodeClass { nodes: Vec::new(), ..last.clone() } == class => last.nodes.push(name.clone()),
-                _ => classes.push(NodeClass { nodes: vec![name.clone()], ..class }),
+                Some((last, nodes)) if *last == class => nodes.push(name.clone()),
+                _ => classes.push((class, vec![name.clone()])),
             }
         }
-        classes
+        classes.into_iter().map(|(class, nodes)| NodeClass { nodes, ..class }).collect()
     }
 
     /// A job as Slurm sees it.
