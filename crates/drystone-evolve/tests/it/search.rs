@@ -54,7 +54,7 @@ fn a_search_is_determined_by_its_seed() {
     assert_eq!((whole.generation, whole.random_evaluations > 0), (3, true));
 }
 
-/// With several logs the value is the mean of those on each, as multiples of that of first come, first
+/// Several logs: the value is the mean of those on each, as multiples of that of first come, first
 /// served, and the guard is that of the log on which it is exceeded most.
 #[test]
 fn several_logs_count_alike() {

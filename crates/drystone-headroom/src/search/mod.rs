@@ -385,8 +385,8 @@ impl<'a> SearchAtWork<'a> {
     }
 
     /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
-    /// above what is allowed or all are back where they were. None goes to a better place than it would alone, so that `least`, the
-    /// sum of these costs, bounds it from the beginning.
+    /// above what is allowed or all are back where they were. None goes to a better place than it
+    /// would alone, so that `least`, the sum of these costs, bounds it from the beginning.
     fn put_back(&mut self, anchor: u32, least: f64, allowed: f64) -> Option<f64> {
         if least > allowed {
             return None;

@@ -32,12 +32,12 @@ fn scheduled(workload: &Workload, policy: &str, priorities: &str) -> (Vec<i64>, 
     (starts, promised.0)
 }
 
-/// Four processors, all jobs in the queue of at most 100 s, exact estimates. Job 0 has them all until
-/// 100, job 1 is promised 100, job 2 stands behind it. Job 3 has a priority: it stands before both,
-/// but the promise stays, so that it is promised 150. Job 4 has reserved two processors 206 s after
-/// its submit, at 210, where no other event falls. From 150 on job 2 is the first of its queue. It
-/// would run from 200 into the reservation, and is promised 240. Job 5 is gone by 235 and starts at
-/// 200; job 6 would not be.
+/// Four processors, all jobs in the queue of at most 100 s, exact estimates. Job 0 has them all
+/// until 100, job 1 is promised 100, job 2 stands behind it. Job 3 has a priority: it stands before
+/// both, but the promise stays, so that it is promised 150. Job 4 has reserved two processors 206 s
+/// after its submit, at 210, where no other event falls. From 150 on job 2 is the first of its
+/// queue. It would run from 200 into the reservation, and is promised 240. Job 5 is gone by 235 and
+/// starts at 200; job 6 would not be.
 #[test]
 fn important_jobs_come_first_and_reserved_starts_are_kept() {
     let jobs = [
@@ -81,7 +81,7 @@ fn jobs_that_starve_come_before_important_ones() {
     assert_eq!(scheduled(&jobs, guarded, important).0, [0, 100, 50, 150]);
 }
 
-/// What is beyond a quota comes last.
+/// Jobs beyond a quota come last.
 #[test]
 fn jobs_beyond_a_quota_come_last() {
     let jobs = [(0, 1, 50, 50), (1, 1, 50, 50), (2, 1, 50, 50), (3, 1, 50, 50)];
@@ -122,7 +122,7 @@ fn made(raw: &[(i64, Procs, i64)]) -> Workload {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Where all jobs have the same priority, nothing changes.
+    /// Equal priorities of all jobs change nothing.
     #[test]
     fn equal_priorities_change_nothing(raw in raw()) {
         let workload = made(&raw);

@@ -167,7 +167,8 @@ impl ShownRanking {
             text.push_str(&format!(" Too short to take part: {}.", too_short.join(", ")));
         }
         if !unused.is_empty() {
-            let (take, are) = if unused.len() == 1 { ("takes", "it is no mean") } else { ("take", "they are no means") };
+            let (take, are) =
+                if unused.len() == 1 { ("takes", "it is no mean") } else { ("take", "they are no means") };
             text.push_str(&format!(" {} {take} no part: {are} over jobs.", unused.join(", ")));
         }
         text

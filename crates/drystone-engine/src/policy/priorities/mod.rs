@@ -1,7 +1,7 @@
 //! Priorities of users, groups, queues and jobs, and quotas.
 //!
-//! A rule may also reserve a start. They come from a TOML file ([`Priorities::from_toml`]) or from a short text
-//! ([`Priorities::from_text`]). Names are numbers, as logs give them.
+//! A rule may also reserve a start. They come from a TOML file ([`Priorities::from_toml`]) or from
+//! a short text ([`Priorities::from_text`]). Names are numbers, as logs give them.
 
 mod file;
 mod quota;
