@@ -310,6 +310,7 @@ def waits(
 def evolve(
     workload: Workload | PathLike,
     *,
+    learn: Sequence[PathLike] = (),
     also: Sequence[PathLike] = (),
     objective: str = "bounded_slowdown_mean",
     guard: str | None = None,
@@ -326,8 +327,9 @@ def evolve(
 ) -> Account:
     """Searches for orders of waiting jobs, chosen on some weeks of the log and judged on the others: ``drystone evolve``.
 
-    It ends after ``evaluations`` formulas, 1,000 by default, or after ``seconds``. ``also`` are logs on which results are judged as
-    well; ``state`` is a file that keeps the search, so that the same call goes on.
+    It ends after ``evaluations`` formulas, 1,000 by default, or after ``seconds``. ``learn`` are logs on whose weeks formulas are
+    chosen as well, ``also`` those on which results are judged only; ``state`` is a file that keeps the search, so that the same call
+    goes on.
 
     >>> import drystone as ds
     >>> log = ds.generate(days=56, procs=32, load=0.8, seed=1)
@@ -338,6 +340,7 @@ def evolve(
     if not isinstance(workload, Workload):
         workload = read(workload)
     given = {
+        "learn": [str(Path(one)) for one in learn],
         "objective": objective,
         "guard": guard,
         "policy": policy,

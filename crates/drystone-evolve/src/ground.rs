@@ -77,14 +77,25 @@ impl GroundError {
     }
 }
 
-/// Basis on which candidates are chosen: parts of a log, an objective, a bound.
+/// Basis on which candidates are chosen: parts of one or several logs, an objective, a bound.
 pub struct ChoiceGround {
-    /// Each with the begin of what counts.
-    pieces: Vec<(Workload, Time)>,
+    logs: Vec<LogGround>,
     objective: MeasureObjective,
-    bound: Option<(MeasureObjective, f64)>,
     template: Template,
 }
+
+/// The chosen parts of one log.
+struct LogGround {
+    /// Each with the begin of what counts.
+    pieces: Vec<(Workload, Time)>,
+    bound: Option<(MeasureObjective, f64)>,
+    /// Value of the objective under the first order, against which the log counts where there are
+    /// several.
+    reference: f64,
+}
+
+/// Order against which logs count alike where there are several.
+const REFERENCE: &str = "fcfs";
 
 impl ChoiceGround {
     /// The chosen parts of a workload.
@@ -98,6 +109,21 @@ impl ChoiceGround {
         guard: Option<&ObjectiveGuard>,
         template: Template,
     ) -> Result<ChoiceGround, GroundError> {
+        ChoiceGround { logs: Vec::new(), objective, template }.with_log(workload, parts, guard)
+    }
+
+    /// Chooses on parts of this log too. The value of a candidate is then the mean over the logs of
+    /// its value as a multiple of that of first come, first served, so that all count alike; a
+    /// guard holds on each.
+    ///
+    /// # Errors
+    /// As [`ChoiceGround::new`].
+    pub fn with_log(
+        mut self,
+        workload: &Workload,
+        parts: LogWeeks,
+        guard: Option<&ObjectiveGuard>,
+    ) -> Result<ChoiceGround, GroundError> {
         let (origin, last) = workload.submits().unwrap_or_default();
         if parts.part(origin, last) < 1 {
             let weeks = (last - origin).0 / Span::WEEK.0;
@@ -110,31 +136,61 @@ impl ChoiceGround {
             // A piece of a sound workload is one.
             Some((piece(workload, places, setting).ok()?, begin))
         });
-        let mut ground = ChoiceGround { pieces: pieces.collect(), objective, bound: None, template };
+        let mut ground = LogGround { pieces: pieces.collect(), bound: None, reference: 1.0 };
+        let never = AtomicBool::new(false);
         if let Some(guard) = guard {
             let least = match &guard.policy {
                 None => guard.factor,
                 Some(policy) => {
-                    let never = AtomicBool::new(false);
                     let tally = ground.tally(policy, &[guard.of.measure], &never)?;
                     guard.factor * tally.map_or(f64::INFINITY, |tally| tally[0].value(guard.of.maximum))
                 }
             };
             ground.bound = Some((guard.of, least));
         }
-        Ok(ground)
+        let first = self.formula(REFERENCE)?;
+        if let Some(tally) = ground.tally(&first, &[self.objective.measure], &never)? {
+            ground.reference = tally[0].value(self.objective.maximum);
+        }
+        self.logs.push(ground);
+        Ok(self)
+    }
+
+    /// The policy with this formula.
+    fn formula(&self, formula: &str) -> Result<PolicySpec, GroundError> {
+        let policy = self.template.with(formula);
+        policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })
     }
 
     /// Number of jobs that one candidate is simulated on.
     pub fn jobs(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.0.len()).sum()
+        self.logs.iter().flat_map(|log| &log.pieces).map(|piece| piece.0.len()).sum()
     }
 
-    /// The bound in numbers.
+    /// The bound in numbers, on the first log.
     pub fn bound(&self) -> Option<f64> {
-        self.bound.map(|bound| bound.1)
+        self.logs.first()?.bound.map(|bound| bound.1)
     }
 
+    /// Returns the score of a formula.
+    ///
+    /// # Errors
+    /// [`Stopped`] on cancellation; a simulation that failed.
+    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<CandidateScore, Stopped>, GroundError> {
+        let policy = self.formula(formula)?;
+        let mut all = CandidateScore { quality: 0.0, excess: 0.0 };
+        for log in &self.logs {
+            let Some(score) = log.score(&policy, self.objective, stop)? else { return Ok(Err(Stopped)) };
+            // A value of 0 under first come, first served leaves nothing to gain.
+            let counts = self.logs.len() == 1 || log.reference <= 0.0;
+            all.quality += if counts { score.quality } else { score.quality / log.reference } / self.logs.len() as f64;
+            all.excess = all.excess.max(score.excess);
+        }
+        Ok(Ok(all))
+    }
+}
+
+impl LogGround {
     fn tally(
         &self,
         policy: &PolicySpec,
@@ -155,18 +211,18 @@ impl ChoiceGround {
         Ok(Some(sum))
     }
 
-    /// Returns the score of a formula.
-    ///
-    /// # Errors
-    /// [`Stopped`] on cancellation; a simulation that failed.
-    pub fn score(&self, formula: &str, stop: &AtomicBool) -> Result<Result<CandidateScore, Stopped>, GroundError> {
-        let policy = self.template.with(formula);
-        let policy = policy.map_err(|e| GroundError::Simulation { policy: formula.to_string(), problem: e.problem })?;
-        let mut measures = vec![self.objective.measure];
+    /// Returns the score of a policy on the parts of this log; `None` on cancellation.
+    fn score(
+        &self,
+        policy: &PolicySpec,
+        objective: MeasureObjective,
+        stop: &AtomicBool,
+    ) -> Result<Option<CandidateScore>, GroundError> {
+        let mut measures = vec![objective.measure];
         measures.extend(self.bound.map(|(of, _)| of.measure));
-        let Some(tallies) = self.tally(&policy, &measures, stop)? else { return Ok(Err(Stopped)) };
-        let quality = tallies[0].value(self.objective.maximum);
+        let Some(tallies) = self.tally(policy, &measures, stop)? else { return Ok(None) };
+        let quality = tallies[0].value(objective.maximum);
         let excess = self.bound.map_or(0.0, |(of, bound)| (tallies[1].value(of.maximum) / bound - 1.0).max(0.0));
-        Ok(Ok(CandidateScore { quality, excess }))
+        Ok(Some(CandidateScore { quality, excess }))
     }
 }

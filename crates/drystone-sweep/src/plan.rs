@@ -257,8 +257,10 @@ fn unused_priorities(
         if !simulations.iter().filter(|s| s.case == at).any(takes) {
             let entry = study.workloads.iter().find(|entry| entry.name == case.name);
             let at = entry.and_then(|entry| entry.priorities.as_ref()).map_or(0..0, toml::Spanned::span);
-            let problem =
-                format!("no policy of this study has any use for `priorities` on {}; `slack` has", case.label());
+            let problem = format!(
+                "no policy of this study has any use for `priorities` on {}; `slack` and `multiqueue` have",
+                case.label()
+            );
             return Err(study.error(at, problem));
         }
     }

@@ -17,9 +17,10 @@ Examples:
   drystone evolve LOG.swf.gz --evaluations 5000 --state search.json   # resumes when repeated
   drystone evolve LOG.swf.gz --policy 'easy(order=?,backfill=?,predict=recent(2))' \\
     --also OTHER.swf.gz
+  drystone evolve LOG.swf.gz --learn SECOND.swf.gz --also THIRD.swf.gz   # chosen on two logs
   drystone evolve --method regression --trials 20000   # as SC 2017 did it; needs no log
 
-Formulas are chosen on some weeks of the log and reported on the others, and on other logs (--also). Beside each
+Formulas are chosen on some weeks of the log (and of --learn) and reported on the others, and on other logs (--also). Beside each
 generation as many formulas drawn at random are simulated: their best is what a search must beat.
 
 A formula that is found is an order like any other: drystone compare LOG -p easy -p 'easy(order=FORMULA)'.";
@@ -30,6 +31,10 @@ A formula that is found is an order like any other: drystone compare LOG -p easy
 pub(crate) struct EvolveArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+
+    /// Another log, on whose weeks formulas are chosen as well; all count alike; repeatable.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) learn: Vec<PathBuf>,
 
     /// Another log on which the results are judged; repeatable.
     #[arg(long, value_name = "FILE")]

@@ -63,7 +63,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) shape: ShapeArgs,
 
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
-    /// (slack).
+    /// (slack, multiqueue).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 

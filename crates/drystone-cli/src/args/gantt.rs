@@ -69,7 +69,7 @@ pub(crate) struct GanttArgs {
     pub(crate) pixels: (u32, u32),
 
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
-    /// (slack).
+    /// (slack, multiqueue).
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 

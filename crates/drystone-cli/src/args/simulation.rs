@@ -40,7 +40,7 @@ pub(crate) struct SimulationArgs {
     pub(crate) seed: u64,
 
     /// Priorities and quotas of users, groups, queues and jobs, for policies that know them
-    /// (slack); see `drystone explain --help` for an example.
+    /// (slack, multiqueue); see `drystone explain --help` for an example.
     #[arg(long, value_name = "FILE.toml", help_heading = "Policy")]
     pub(crate) priorities: Option<PathBuf>,
 

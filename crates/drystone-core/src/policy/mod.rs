@@ -24,9 +24,9 @@ pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard
 pub use conservative::Conservative;
 pub use drystone_engine::policy::{
     Abilities, Action, Actions, Args, CapacityLoss, FreeNodes, FreeResources, Gauge, HeldSpan, Moved, NamedCall,
-    Outlook, Outside, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement, Policy, PolicyEvent,
-    PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, ShapeWorld, Snapshot, SnapshotError, SpecError,
-    StartReason, Stopwatch, Takes, ValueForm, View,
+    Outlook, Outside, PRIORITIES, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement, Policy,
+    PolicyEvent, PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, ShapeWorld, Snapshot,
+    SnapshotError, SpecError, StartReason, Stopwatch, Takes, ValueForm, View,
 };
 use drystone_engine::policy::{free_resources, outlook};
 pub use goal::GoalPolicy;

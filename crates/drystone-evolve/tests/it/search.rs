@@ -54,6 +54,30 @@ fn a_search_is_determined_by_its_seed() {
     assert_eq!((whole.generation, whole.random_evaluations > 0), (3, true));
 }
 
+/// Several logs: the value is the mean of those on each, as multiples of that of first come, first
+/// served, and the guard is that of the log on which it is exceeded most.
+#[test]
+fn several_logs_count_alike() {
+    let length = WorkloadLength::Span(Span(4 * Span::WEEK.0));
+    let other = generate(&Params { length, load: Some(0.7), seed: 8, ..Params::new(32, 1) }).expect("good parameters");
+    let (first, guard) = (workload(), "wait_max<=0.8*easy");
+    let parsed: ObjectiveGuard = guard.parse().expect(guard);
+    let grounds = [ground(&first, Some(guard)), ground(&other, Some(guard))];
+    let both = ground(&first, Some(guard)).with_log(&other, PARTS, Some(&parsed)).expect("long enough");
+    assert_eq!(both.jobs(), grounds.iter().map(ChoiceGround::jobs).sum::<usize>());
+    let score = |ground: &ChoiceGround, formula: &str| {
+        ground.score(formula, &AtomicBool::new(false)).expect("no failure").expect("not stopped")
+    };
+    let reference = [0, 1].map(|at| score(&grounds[at], "fcfs").quality);
+    for formula in ["fcfs", "spf", "n*r", "-w"] {
+        let alone = [0, 1].map(|at| score(&grounds[at], formula));
+        let mean = (alone[0].quality / reference[0] + alone[1].quality / reference[1]) / 2.0;
+        let of_both = score(&both, formula);
+        assert!((of_both.quality - mean).abs() < 1e-12, "{formula}: {} of {mean}", of_both.quality);
+        assert_eq!(of_both.excess, alone[0].excess.max(alone[1].excess), "{formula}");
+    }
+}
+
 #[test]
 fn a_search_that_is_stopped_changes_nothing() {
     let workload = workload();

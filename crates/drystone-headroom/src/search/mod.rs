@@ -40,7 +40,7 @@ pub struct HeadroomSearch {
 
 impl Default for HeadroomSearch {
     fn default() -> HeadroomSearch {
-        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 30, threads: 0 }
+        HeadroomSearch { limit: TimeLimit::Time(Duration::from_secs(60)), seed: 1, heat: 2.0, most: 100, threads: 0 }
     }
 }
 
@@ -249,7 +249,7 @@ const EARLIER: i64 = 86_400;
 /// Nor later than this behind the last end of those that were taken out.
 const LATER: i64 = 3_600;
 /// Tasks that are taken out at least, where there are so many.
-const FEWEST: f64 = 2.0;
+const FEWEST: f64 = 4.0;
 /// Orders that are tried at most with the same tasks out.
 const ORDERS: usize = 24;
 
@@ -385,8 +385,8 @@ impl<'a> SearchAtWork<'a> {
     }
 
     /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
-    /// above what is allowed. None goes to a better place than it would alone, so that `least`, the
-    /// sum of these costs, bounds it from the beginning.
+    /// above what is allowed or all are back where they were. None goes to a better place than it
+    /// would alone, so that `least`, the sum of these costs, bounds it from the beginning.
     fn put_back(&mut self, anchor: u32, least: f64, allowed: f64) -> Option<f64> {
         if least > allowed {
             return None;
@@ -407,7 +407,8 @@ impl<'a> SearchAtWork<'a> {
             }
             self.placed.push((task, start));
         }
-        Some(cost)
+        let moves = self.placed.iter().any(|&(task, start)| self.starts[task as usize] != start);
+        moves.then_some(cost)
     }
 
     /// The order in which they come back, by their places among those that are out.

@@ -28,6 +28,7 @@ mod metrics_support;
 mod multiqueue_choices;
 mod multiqueue_golden;
 mod multiqueue_paper;
+mod multiqueue_privileges;
 mod multiqueue_promises;
 mod observers;
 mod outside;

@@ -264,7 +264,7 @@ fn plans_follow_predictions_of_running_jobs() {
 /// Priorities go only to policies that have a use for them.
 #[test]
 fn priorities_are_not_ignored() {
-    for policy in ["fcfs", "easy", "conservative", "multiqueue", "ss", "is"] {
+    for policy in ["fcfs", "easy", "conservative", "multiqueue(own=fig4)", "ss", "is"] {
         let given = spec(policy).scheduler().policy.prioritise(Priorities::from_text("every(5)").expect("a text"));
         assert!(given.is_err(), "{policy}");
     }

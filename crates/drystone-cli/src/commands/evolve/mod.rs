@@ -20,7 +20,7 @@ use drystone_evolve::{
     judge,
 };
 use evolved::Evolved;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ pub(crate) fn evolve(args: &EvolveArgs) -> CommandOutcome {
     }
     let log = args.source.required("evolve")?;
     let mut read = vec![Some(log)];
-    read.extend(args.also.iter().map(|path| Some(path.as_path())));
+    read.extend(args.learn.iter().chain(&args.also).map(|path| Some(path.as_path())));
     let written = [
         ("--report", args.output.report.as_deref()),
         ("--audit", args.log.audit.as_deref()),
@@ -68,12 +68,18 @@ pub(crate) fn found(
     input: &WorkloadInput,
     stop: &AtomicBool,
 ) -> Result<(impl Printable + use<>, bool), CommandFailure> {
-    let others = args.also.iter().map(|path| WorkloadInput::read(Some(path), &args.log, args.seed, false));
-    let others = others.collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
+    let read = |path: &PathBuf| WorkloadInput::read(Some(path), &args.log, args.seed, false);
+    let learned = args.learn.iter().map(read).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
+    let others = args.also.iter().map(read).collect::<Result<Vec<WorkloadInput>, CommandFailure>>()?;
     let parts = LogWeeks { weeks: args.weeks, count: args.parts };
-    let ground = ChoiceGround::new(&input.workload, parts, args.objective, args.guard.as_ref(), args.policy.clone());
-    let ground = ground.map_err(CommandFailure::usage)?;
-    let search = searched(args, &ground, input, stop)?;
+    let guard = args.guard.as_ref();
+    let ground = ChoiceGround::new(&input.workload, parts, args.objective, guard, args.policy.clone());
+    let ground = learned.iter().try_fold(ground.map_err(CommandFailure::usage)?, |ground, other| {
+        ground
+            .with_log(&other.workload, parts, guard)
+            .map_err(|e| CommandFailure::usage(format_args!("{}: {e}", other.workload.provenance.name)))
+    })?;
+    let search = searched(args, &ground, (input, &learned), stop)?;
     let interrupted = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let state = search.state().clone();
     if interrupted {
@@ -85,9 +91,9 @@ pub(crate) fn found(
     }
     let never = AtomicBool::new(false);
     let policies = policies(args, &state.front, &state.random_front)?;
-    let progress = WorkProgress::new("judging", "logs", Some(1 + others.len() as u64));
+    let progress = WorkProgress::new("judging", "logs", Some((1 + learned.len() + others.len()) as u64));
     let mut logs: Vec<OnLog> = Vec::new();
-    let own = std::iter::once((&input.workload, Some(parts)));
+    let own = std::iter::once(input).chain(&learned).map(|input| (&input.workload, Some(parts)));
     for (workload, parts) in own.chain(others.iter().map(|other| (&other.workload, None))) {
         logs.push(judged(workload, parts, args, &policies, &never)?);
         progress.add(1);
@@ -119,7 +125,7 @@ pub(crate) fn found(
 fn searched<'a>(
     args: &EvolveArgs,
     ground: &'a ChoiceGround,
-    input: &WorkloadInput,
+    (input, learned): (&WorkloadInput, &[WorkloadInput]),
     stop: &AtomicBool,
 ) -> Result<EvolveSearch<'a>, CommandFailure> {
     let settings = EvolveSettings {
@@ -129,7 +135,7 @@ fn searched<'a>(
         ..EvolveSettings::default()
     };
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let of = identity(args, input, &settings);
+    let of = identity(args, (input, learned), &settings);
     let mut search = EvolveSearch::new(ground, settings, threads, of);
     if let Some(saved) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
         search = search.resume(&saved).map_err(failure)?;
@@ -175,10 +181,15 @@ fn failure(error: SearchError) -> CommandFailure {
 }
 
 /// Returns the identity of a saved search.
-fn identity(args: &EvolveArgs, input: &WorkloadInput, settings: &EvolveSettings) -> String {
+fn identity(
+    args: &EvolveArgs,
+    (input, learned): (&WorkloadInput, &[WorkloadInput]),
+    settings: &EvolveSettings,
+) -> String {
+    let others: String = learned.iter().map(|other| format!(" and {}", other.meta().hash)).collect();
     let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
-        "log {}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
+        "log {}{others}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
         input.meta().hash,
         args.objective,
         args.policy,

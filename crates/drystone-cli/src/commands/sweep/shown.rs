@@ -148,12 +148,12 @@ impl ShownRanking {
             return format!("No configuration is tested against another: {why}.");
         };
         let mut text = format!(
-            "Of {} tested against {} ({}), {} differ from it at {}, corrected for the number of {} (Holm); intervals are those of single \
+            "Of {} tested against {} ({}), {} from it at {}, corrected for the number of {} (Holm); intervals are those of single \
              tests.",
             plural(tested as u64, "configuration"),
             base.policy,
             if self.chosen { "as asked" } else { "the first" },
-            count(apart as u64),
+            if apart == 1 { "1 differs".to_string() } else { format!("{} differ", count(apart as u64)) },
             percent(Some(self.paired.confidence), 0),
             if self.chosen { "tests" } else { "pairs" }
         );
@@ -167,7 +167,9 @@ impl ShownRanking {
             text.push_str(&format!(" Too short to take part: {}.", too_short.join(", ")));
         }
         if !unused.is_empty() {
-            text.push_str(&format!(" {} take no part: they are no means over jobs.", unused.join(", ")));
+            let (take, are) =
+                if unused.len() == 1 { ("takes", "it is no mean") } else { ("take", "they are no means") };
+            text.push_str(&format!(" {} {take} no part: {are} over jobs.", unused.join(", ")));
         }
         text
     }

@@ -66,12 +66,15 @@ fn usual_columns(groups: &[ReplicationGroup]) -> TableColumns {
     }
 }
 
-/// The names of the study's entries; the policies where several share one.
+/// The names of the study's entries; the policies where several share one, or have none.
 fn short_names(table: &CandidateTable) -> Vec<String> {
-    let is_shared = |name: &str| table.candidates.iter().filter(|other| other.name == name).count() > 1;
+    let is_alone = |name: &str| table.candidates.iter().filter(|other| other.name == name).count() == 1;
     let own = table.candidates.iter();
-    own.map(|candidate| if is_shared(&candidate.name) { candidate.policy.clone() } else { candidate.name.clone() })
-        .collect()
+    own.map(|candidate| match candidate.is_named() && is_alone(&candidate.name) {
+        true => candidate.name.clone(),
+        false => candidate.policy.clone(),
+    })
+    .collect()
 }
 
 /// A number with three digits or all before the point, as tables of papers have them.

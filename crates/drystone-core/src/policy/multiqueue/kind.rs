@@ -5,7 +5,9 @@ use super::settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSe
 use crate::model::Span;
 use crate::parts::Order;
 use crate::policy::ranking::{STARVE, order, starve};
-use crate::policy::{Args, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
+use crate::policy::{
+    Args, PRIORITIES, Param, ParamCondition, ParamNeeds, PolicyKind, Priorities, SpecError, Takes, Variant,
+};
 
 /// Seconds with a fraction.
 const SECONDS: Takes = Takes::Number { from: 0.0, to: 1e12 };
@@ -28,6 +30,8 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
               when a pivot starts; or in the order of arrival, so that older jobs displace promises").study(),
         Param::new("order", "fcfs", &[Order::TAKES], "the order of each queue: its first job is promised a start, which it keeps"),
         STARVE,
+        Param::new("priorities", "equal", &[PRIORITIES], "jobs that stand first in their queues, and reserved starts, \
+              where no file gives them"),
         Param::new("delay", "none", &[Takes::Words(&["none"]), SECONDS], "D1, in seconds: jobs of the longest class start no sooner after their arrival"),
         Param::new("adapt", "paper", &[Takes::Words(&["paper", "fixed", "bounded"])], "response of the delay to the slowdown of the shortest jobs; bounded: \
               to its level instead of its changes, within bounds"),
@@ -61,9 +65,9 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
             ],
             any: &[ParamCondition::Not("delay", "none")],
         },
-        ParamNeeds { params: &["order", "starve"], any: &[ParamCondition::Is("own", "shared")] },
-        ParamNeeds { params: &["order", "starve"], any: &[ParamCondition::Is("promise", "pivot")] },
-        ParamNeeds { params: &["starve"], any: &[ParamCondition::Not("order", "fcfs")] },
+        ParamNeeds { params: &["order", "starve", "priorities"], any: &[ParamCondition::Is("own", "shared")] },
+        ParamNeeds { params: &["order", "starve", "priorities"], any: &[ParamCondition::Is("promise", "pivot")] },
+        ParamNeeds { params: &["starve"], any: &[ParamCondition::Not("order", "fcfs"), ParamCondition::Not("priorities", "equal")] },
         ParamNeeds { params: &["batch", "count"], any: &[ParamCondition::Not("adapt", "fixed")] },
         ParamNeeds { params: &["tolerance", "first-change"], any: &[ParamCondition::Is("adapt", "paper")] },
         ParamNeeds { params: &["ceiling", "share"], any: &[ParamCondition::Is("adapt", "bounded")] },
@@ -86,7 +90,10 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
             meaning: "their figure 4 to the letter, which breaks promises; exact as well",
         },
     ],
-    build: &|args| Ok(Box::new(MultiQueue::new(settings(args)?))),
+    build: &|args| {
+        let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
+        Ok(Box::new(MultiQueue::new(settings(args)?, priorities)))
+    },
 };
 
 fn settings(args: &Args<'_>) -> Result<QueueSettings, SpecError> {

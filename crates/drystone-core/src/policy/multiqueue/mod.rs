@@ -15,6 +15,7 @@ mod ordered;
 mod partitions;
 mod pass;
 mod pools;
+mod privileges;
 mod promises;
 mod queues;
 mod settings;
@@ -24,7 +25,7 @@ pub use settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSetti
 
 use super::ranking::{self, Rater};
 use super::room::SeatNamer;
-use super::{Actions, Gauge, Phase, Policy, PolicyEvent, StartReason, View};
+use super::{Actions, Gauge, Phase, Policy, PolicyEvent, Priorities, PriorityError, StartReason, View};
 use crate::model::{JobId, JobWindow, Procs, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{FitStairs, NodeSeat, Profile, RunningJob, RunningSet};
@@ -33,6 +34,7 @@ use controller::DelayController;
 use literal::Literal;
 use partitions::Partitions;
 use pools::PassPools;
+use privileges::JobPrivileges;
 use promises::PromiseList;
 use queues::{ClassQueue, QueuedJob};
 use serde::{Deserialize, Serialize};
@@ -73,6 +75,8 @@ pub struct MultiQueue {
     controller: Option<DelayController>,
     /// Rater that puts jobs in order, where that is not their arrival.
     rater: Option<Rater>,
+    /// Priorities and reserved starts of jobs.
+    privileges: JobPrivileges,
     /// Usage of users that it needs.
     shares: Option<Shares>,
     /// More than arrivals happened since the last pass.
@@ -116,7 +120,7 @@ struct PassScratch {
 impl MultiQueue {
     /// A policy with these choices and empty queues.
     #[must_use]
-    pub fn new(settings: QueueSettings) -> MultiQueue {
+    pub fn new(settings: QueueSettings, priorities: Priorities) -> MultiQueue {
         let classes = QueueClasses::new(&settings);
         let rater = settings.ordered().then(|| settings.order.clone()).flatten();
         let rater = rater.map(|order| Rater::guarded(order, settings.starve));
@@ -136,6 +140,7 @@ impl MultiQueue {
             controller: settings.delay.map(DelayController::new),
             shares: rater.as_ref().and_then(Rater::shares),
             rater,
+            privileges: JobPrivileges::new(priorities),
             dirty: false,
             deposed: false,
             stale: false,
@@ -160,16 +165,22 @@ impl MultiQueue {
     }
 
     fn arrived(&mut self, id: JobId, view: &View<'_>) {
-        let now = view.now();
         let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
         if self.classes.learn(span) {
             self.sort_anew(view);
         }
         let class = self.classes.of(span, job.procs);
         self.class_of.push(class as u8);
-        let ready = self.ready(class, job.submit, span, now).max(now);
+        self.queue_up(id, span, class, view);
+    }
+
+    /// A job with this prediction waits from now on.
+    fn queue_up(&mut self, id: JobId, span: Span, class: usize, view: &View<'_>) {
+        let (job, now) = (view.job(id), view.now());
+        let reserved = self.privileges.enter(id, view);
+        let ready = self.ready(class, job.submit, span, now).max(reserved.unwrap_or(now)).max(now);
         let job = QueuedJob { id, procs: job.procs, span, ready, submit: job.submit };
-        if ready > now && self.settings.hold() {
+        if ready > now && self.settings.hold() && reserved.is_none() {
             self.held.insert((ready, id), job);
         } else {
             self.fresh.push(job);
@@ -200,6 +211,7 @@ impl MultiQueue {
         if let Some(shares) = &mut self.shares {
             ranking::account(shares, id, view);
         }
+        self.privileges.leave(id, view);
         let class = self.class(id);
         let end = planned_end(id, view.prediction(id), view);
         self.running.remove(end, id);
@@ -366,7 +378,7 @@ impl Policy for MultiQueue {
     }
 
     fn layout(&self) -> u32 {
-        2
+        3
     }
 
     #[inline]
@@ -376,6 +388,9 @@ impl Policy for MultiQueue {
             PolicyEvent::Ended { job, .. } => self.ended(job, view),
             PolicyEvent::Repredicted { job, old } => self.repredicted(job, old, view),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
+                if matches!(event, PolicyEvent::Cancelled(_)) {
+                    self.privileges.leave(id, view);
+                }
                 self.withdraw(id);
                 self.promises.drop(id);
                 self.seats.remove(&id);
@@ -412,7 +427,7 @@ impl Policy for MultiQueue {
         }
         if self.settings.literal() {
             self.literal_pass(view, actions);
-        } else if self.rater.is_some() {
+        } else if self.rater.is_some() || !self.privileges.is_empty() {
             self.ordered_pass(view, actions);
         } else {
             self.pass(view, actions);
@@ -420,6 +435,11 @@ impl Policy for MultiQueue {
         self.dirty = std::mem::take(&mut self.deposed);
         if self.settings.delay.is_some() {
             self.wake = self.next_ready();
+        }
+        if self.privileges.reserves() {
+            let delayed = self.wake.filter(|_| self.settings.delay.is_some());
+            // No other event may fall on a reserved start.
+            self.wake = delayed.into_iter().chain(self.privileges.next_reserved(view.now())).min();
         }
         if self.listened {
             self.report(actions);
@@ -441,6 +461,10 @@ impl Policy for MultiQueue {
 
     fn places_on_nodes(&self) -> bool {
         !self.settings.literal()
+    }
+
+    fn prioritise(&mut self, priorities: Priorities) -> Result<(), PriorityError> {
+        self.take_priorities(priorities)
     }
 
     fn listen(&mut self) {

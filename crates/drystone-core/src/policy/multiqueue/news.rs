@@ -1,6 +1,5 @@
 //! Effects of users, operators and the machine on jobs and processors.
 
-use super::queues::QueuedJob;
 use super::{ClassQueue, MultiQueue, planned_end};
 use crate::model::{JobId, Procs, Span};
 use crate::parts::RunningJob;
@@ -10,22 +9,16 @@ impl MultiQueue {
     /// A job waits again. It has been sorted into a queue already, and its prediction may be
     /// another.
     pub(super) fn released(&mut self, id: JobId, view: &View<'_>) {
-        let now = view.now();
         let (job, span) = (view.job(id), view.prediction(id).max(Span(1)));
         let class = self.classes.of(span, job.procs);
         self.class_of[id] = class as u8;
-        let ready = self.ready(class, job.submit, span, now).max(now);
-        let job = QueuedJob { id, procs: job.procs, span, ready, submit: job.submit };
-        if ready > now && self.settings.hold() {
-            self.held.insert((ready, id), job);
-        } else {
-            self.fresh.push(job);
-        }
+        self.queue_up(id, span, class, view);
         self.dirty = true;
     }
 
     /// A running job has gone without having ended.
     pub(super) fn stopped(&mut self, id: JobId, view: &View<'_>) {
+        self.privileges.leave(id, view);
         let class = self.class(id);
         self.running.remove(planned_end(id, view.prediction(id), view), id);
         if let Some(partitions) = &mut self.partitions {
@@ -36,6 +29,7 @@ impl MultiQueue {
 
     /// A job runs that this policy has not started.
     pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
+        self.privileges.enter(id, view);
         let (class, procs) = (self.class(id), view.job(id).procs);
         let end = planned_end(id, view.prediction(id), view);
         self.running.insert(RunningJob { end, id, procs });

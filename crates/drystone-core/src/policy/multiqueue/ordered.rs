@@ -1,4 +1,4 @@
-//! Queues in another order than that of arrival.
+//! Queues in another order than that of arrival, and jobs with priorities and reservations.
 
 use super::queues::QueuedJob;
 use super::{ClassQueue, MultiQueue, StartReason};
@@ -16,6 +16,9 @@ impl MultiQueue {
         for job in fresh.drain(..) {
             let class = self.class(job.id);
             self.enqueue(job, class);
+            if let Some(start) = self.privileges.reserved_start(job.id).filter(|_| self.promises.of(job.id).is_none()) {
+                self.promise(&QueuedJob { ready: job.ready.max(start), ..job }, class, view, actions);
+            }
         }
         self.fresh = fresh;
         let mut has_pivot = vec![false; self.queues.len()];
@@ -24,7 +27,7 @@ impl MultiQueue {
                 Some(at) => !self.start_promised(&job, class, at <= self.scratch.now, view, actions),
                 None => !self.start_unpromised(&job, class, has_pivot[class], view, actions),
             };
-            if waits && !has_pivot[class] {
+            if waits && !has_pivot[class] && self.privileges.reserved_start(job.id).is_none() {
                 has_pivot[class] = true;
                 if self.promises.of(job.id).is_none() {
                     self.promise(&job, class, view, actions);
@@ -40,7 +43,25 @@ impl MultiQueue {
         waiting.sort_shared_by_key(|(job, _)| job.id);
         let ids: Vec<JobId> = waiting.iter().map(|(job, _)| job.id).collect();
         let ranked = self.rater.as_ref().map(|rater| rater.ranked(&ids, self.shares.as_mut(), view));
-        ranked.map_or(waiting.clone(), |ranked| ranked.into_iter().map(|at| waiting[at]).collect())
+        let mut ordered = match ranked {
+            Some(ranked) => ranked.into_iter().map(|at| waiting[at]).collect(),
+            None => waiting,
+        };
+        if !self.privileges.is_empty() {
+            self.put_important_first(&mut ordered, view);
+        }
+        ordered
+    }
+
+    /// Jobs of higher priority come first, those that have waited too long before all others; the
+    /// rest of the order stays.
+    fn put_important_first(&self, ordered: &mut [(QueuedJob, usize)], view: &View<'_>) {
+        let starves = |job: &QueuedJob| self.settings.starve.is_some_and(|patience| view.waited(job.id) > patience);
+        let grade = |job: &QueuedJob| if starves(job) { f64::INFINITY } else { self.privileges.grade(job.id) };
+        let mut graded: Vec<(f64, usize)> = ordered.iter().map(|(job, _)| grade(job)).zip(0..).collect();
+        graded.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let sorted: Vec<(QueuedJob, usize)> = graded.into_iter().map(|(_, at)| ordered[at]).collect();
+        ordered.copy_from_slice(&sorted);
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.

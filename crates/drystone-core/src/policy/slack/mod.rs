@@ -481,9 +481,16 @@ impl Policy for Slack {
         if priorities.needs_workload() {
             return Err(PriorityError::new("rules for job numbers need the log (Priorities::for_workload)"));
         }
+        if priorities.reserves() {
+            return Err(no_reservations());
+        }
         self.priorities = priorities;
         Ok(())
     }
+}
+
+fn no_reservations() -> PriorityError {
+    PriorityError::new("slack knows no reservations (`reserve`); multiqueue does")
 }
 
 /// Values of the weights of prices.
@@ -561,7 +568,7 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
         Param::new(
             "priorities",
             "equal",
-            &[drystone_engine::policy::PRIORITIES],
+            &[crate::policy::PRIORITIES],
             "user and political priorities where no file gives them",
         ),
         settings::SHAPE,
@@ -579,6 +586,9 @@ pub(crate) static SLACK: PolicyKind = PolicyKind {
         args.get::<String>("overdue")?;
         let settings = SlackSettings::build(args)?;
         let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
+        if priorities.reserves() {
+            return Err(args.error(no_reservations().to_string()));
+        }
         Ok(Box::new(Slack::new(settings, priorities)))
     },
 };

@@ -2,6 +2,7 @@
 
 use super::rules::{Every, Grade};
 use super::{Priorities, PriorityError, Quota, RuleOwner};
+use crate::model::Span;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -25,6 +26,7 @@ struct PriorityFile {
 struct GivenPriority {
     up: Option<f64>,
     pp: Option<f64>,
+    reserve: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +35,7 @@ struct Owned {
     id: Ids,
     up: Option<f64>,
     pp: Option<f64>,
+    reserve: Option<i64>,
     quota: Option<Quota>,
 }
 
@@ -42,6 +45,7 @@ struct Single {
     number: Ids,
     up: Option<f64>,
     pp: Option<f64>,
+    reserve: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +55,7 @@ struct Periodic {
     first: Option<u32>,
     up: Option<f64>,
     pp: Option<f64>,
+    reserve: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -92,6 +97,7 @@ impl Priorities {
     /// [[job]]
     /// number = 4711                        # the log's number
     /// up = 1.0
+    /// reserve = 7200                       # it is to start two hours after its submit, not before
     ///
     /// [[every]]                            # every fifth job in the order of arrival, from the first on
     /// nth = 5
@@ -108,25 +114,27 @@ impl Priorities {
         let file: PriorityFile =
             toml::from_str(text).map_err(|e| PriorityError(e.to_string().trim_end().to_string()))?;
         let mut priorities = Priorities::default();
-        if let Some(GivenPriority { up, pp }) = file.default {
-            priorities.set_default(Grade { up, pp })?;
+        if let Some(GivenPriority { up, pp, reserve }) = file.default {
+            priorities.set_default(Grade { up, pp, reserve: reserve.map(Span) })?;
         }
         for (owner, rules) in
             [(RuleOwner::User, &file.user), (RuleOwner::Group, &file.group), (RuleOwner::Queue, &file.queue)]
         {
-            for Owned { id, up, pp, quota } in rules {
+            for Owned { id, up, pp, reserve, quota } in rules {
+                let grade = Grade { up: *up, pp: *pp, reserve: reserve.map(Span) };
                 for &id in id.as_slice() {
-                    priorities.add_owner(owner, id, Grade { up: *up, pp: *pp }, *quota)?;
+                    priorities.add_owner(owner, id, grade, *quota)?;
                 }
             }
         }
-        for Single { number, up, pp } in &file.job {
+        for Single { number, up, pp, reserve } in &file.job {
+            let grade = Grade { up: *up, pp: *pp, reserve: reserve.map(Span) };
             for &number in number.as_slice() {
-                priorities.add_job(number, Grade { up: *up, pp: *pp })?;
+                priorities.add_job(number, grade)?;
             }
         }
-        for Periodic { nth, first, up, pp } in file.every {
-            let grade = Grade { up, pp };
+        for Periodic { nth, first, up, pp, reserve } in file.every {
+            let grade = Grade { up, pp, reserve: reserve.map(Span) };
             priorities.add_every(Every { nth, first: first.unwrap_or(nth), grade })?;
         }
         Ok(priorities)
@@ -136,7 +144,7 @@ impl Priorities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+    use crate::model::{Job, JobId, LogStatus, Machine, Provenance, Time, Truth, Workload};
     use crate::policy::Importance;
 
     fn job(user: i32, group: i32, queue: i32) -> Job {
@@ -179,6 +187,18 @@ mod tests {
     }
 
     #[test]
+    fn starts_are_reserved_by_the_most_specific_rule() {
+        let text = "default = { reserve = 5 }\n[[user]]\nid = 12\nreserve = 60\n[[job]]\nnumber = 4711\nreserve = 0";
+        let workload = workload();
+        let all = Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
+        let reserved = |at: u32| all.reservation(JobId(at), workload.job(JobId(at)));
+        assert_eq!([0, 1, 2].map(reserved), [Some(Span(60)), Some(Span(0)), Some(Span(5))]);
+        assert!(all.reserves());
+        let none = Priorities::from_toml("[[user]]\nid = 12\nup = 1").expect("a good file");
+        assert!(!none.reserves() && none.reservation(JobId(0), workload.job(JobId(0))).is_none());
+    }
+
+    #[test]
     fn every_fifth_job() {
         let fifth = Priorities::from_toml("every = [{ nth = 5, first = 1, up = 1, pp = 1 }]").expect("a good file");
         let high = |at: u32| fifth.importance(JobId(at), &job(1, 1, 1)).user == 1.0;
@@ -218,6 +238,11 @@ mod tests {
             ("[[user]]\nid = 1\nquota = {}", "a quota limits"),
             ("every = [{ nth = 0 }]", "counted from 1"),
             ("user = ", "TOML parse error at line 1"),
+            ("[[job]]\nnumber = 8\nreserve = -1", "job 8: reserve = -1 does not lie between 0 and"),
+            (
+                "[[job]]\nnumber = 8\nreserve = 60\n[[job]]\nnumber = 8\nreserve = 90",
+                "job 8 has reserve = 60 and reserve = 90",
+            ),
         ] {
             let error = Priorities::from_toml(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -1,7 +1,7 @@
 //! Priorities of users, groups, queues and jobs, and quotas.
 //!
-//! They come from a TOML file ([`Priorities::from_toml`]) or from a short text
-//! ([`Priorities::from_text`]). Names are numbers, as logs give them.
+//! A rule may also reserve a start. They come from a TOML file ([`Priorities::from_toml`]) or from
+//! a short text ([`Priorities::from_text`]). Names are numbers, as logs give them.
 
 mod file;
 mod quota;
@@ -50,7 +50,7 @@ impl PriorityError {
 
     /// A policy was given priorities that has no use for them.
     pub(super) fn unused() -> PriorityError {
-        PriorityError("this policy has no use for them; `slack` has".into())
+        PriorityError("this policy has no use for them; `slack` and `multiqueue` have".into())
     }
 }
 
@@ -169,14 +169,32 @@ impl Priorities {
     /// The user's and the political priority of a job, whatever quotas say.
     #[must_use]
     pub fn importance(&self, id: JobId, job: &Job) -> Importance {
-        let every = self.every.iter().filter(|e| e.covers(id)).map(|e| &e.grade);
-        let owners = RuleOwner::ALL.iter().filter_map(|&o| self.owners.get(&(o, o.of(job))));
         let mut grade = Grade::default();
-        for rule in self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default]) {
+        for rule in self.rules_about(id, job) {
             grade.up = grade.up.or(rule.up);
             grade.pp = grade.pp.or(rule.pp);
         }
         Importance { user: grade.up.unwrap_or(0.0), political: grade.pp.unwrap_or(0.0) }
+    }
+
+    /// Returns the time between the submit of a job and the start that is reserved for it, if any.
+    #[must_use]
+    pub fn reservation(&self, id: JobId, job: &Job) -> Option<Span> {
+        self.rules_about(id, job).find_map(|grade| grade.reserve)
+    }
+
+    /// Returns whether a rule reserves a start.
+    #[must_use]
+    pub fn reserves(&self) -> bool {
+        let named = self.owners.values().chain(self.numbers.values()).chain(self.jobs.values());
+        named.chain(self.every.iter().map(|every| &every.grade)).chain([&self.default]).any(|g| g.reserve.is_some())
+    }
+
+    /// The rules about a job, the most specific one first.
+    fn rules_about<'a>(&'a self, id: JobId, job: &'a Job) -> impl Iterator<Item = &'a Grade> + 'a {
+        let every = self.every.iter().filter(move |e| e.covers(id)).map(|e| &e.grade);
+        let owners = RuleOwner::ALL.iter().filter_map(move |&o| self.owners.get(&(o, o.of(job))));
+        self.jobs.get(&id).into_iter().chain(every).chain(owners).chain([&self.default])
     }
 
     /// A job arrives and is charged to the accounts of its owners. Beyond a quota its political

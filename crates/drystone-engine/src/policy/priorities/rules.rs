@@ -2,19 +2,23 @@
 
 use super::quota::Account;
 use super::{Priorities, PriorityError, Quota, RuleOwner};
-use crate::model::JobId;
+use crate::model::{JobId, Span, TIME_LIMIT};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Values of the two priorities in a rule; `None` for one that it does not set.
+/// Values of a rule: the two priorities and a reservation; `None` for one that it does not set.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(super) struct Grade {
     pub(super) up: Option<f64>,
     pub(super) pp: Option<f64>,
+    /// Time between the submit and the reserved start.
+    #[serde(default)]
+    pub(super) reserve: Option<Span>,
 }
 
 impl Grade {
-    /// Checks that the user's priority is from 0 to 1, and the political one as well, or −∞.
+    /// Checks that the user's priority is from 0 to 1, and the political one as well, or −∞, and
+    /// that no start is reserved before the submit.
     pub(super) fn check(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
         if let Some(up) = self.up
             && !(0.0..=1.0).contains(&up)
@@ -29,23 +33,43 @@ impl Grade {
                 "{whose}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they delay no other job)"
             )));
         }
+        if let Some(reserve) = self.reserve
+            && !(0..=TIME_LIMIT).contains(&reserve.0)
+        {
+            return Err(PriorityError(format!(
+                "{whose}: reserve = {} does not lie between 0 and {TIME_LIMIT} (seconds between the submit and the reserved start)",
+                reserve.0
+            )));
+        }
         Ok(())
     }
 
     /// Adds what another rule about the same jobs says.
     fn join(&mut self, other: &Grade, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
-        for (name, mine, theirs) in [("up", &mut self.up, other.up), ("pp", &mut self.pp, other.pp)] {
-            match (*mine, theirs) {
-                (Some(a), Some(b)) if a != b => {
-                    return Err(PriorityError(format!(
-                        "two rules contradict each other: {whose} has {name} = {a} and {name} = {b}"
-                    )));
-                }
-                (None, Some(_)) => *mine = theirs,
-                _ => {}
-            }
-        }
+        join_value(("up", whose), &mut self.up, other.up)?;
+        join_value(("pp", whose), &mut self.pp, other.pp)?;
+        let mut reserve = self.reserve.map(|span| span.0);
+        join_value(("reserve", whose), &mut reserve, other.reserve.map(|span| span.0))?;
+        self.reserve = reserve.map(Span);
         Ok(())
+    }
+}
+
+/// Takes over the value of another rule where this one has none.
+fn join_value<T: Copy + PartialEq + fmt::Display>(
+    (name, whose): (&str, &dyn fmt::Display),
+    mine: &mut Option<T>,
+    theirs: Option<T>,
+) -> Result<(), PriorityError> {
+    match (*mine, theirs) {
+        (Some(a), Some(b)) if a != b => {
+            Err(PriorityError(format!("two rules contradict each other: {whose} has {name} = {a} and {name} = {b}")))
+        }
+        (None, Some(_)) => {
+            *mine = theirs;
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 

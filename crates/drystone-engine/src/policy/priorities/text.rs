@@ -2,31 +2,32 @@
 
 use super::rules::{Every, Grade};
 use super::{Priorities, PriorityError, RuleOwner};
+use crate::model::Span;
 use crate::policy::{NamedCall, Takes, ValueForm};
 
 /// Values of the parameter `priorities`, for people.
-const VALUES: &str = "equal|all(up=U,pp=P)|every(N,first=K,up=U,pp=P)|user(ID,...,up=U,pp=P)|group(...)|queue(...)";
+const VALUES: &str = "equal|all(up=U,pp=P,reserve=SECONDS)|every(N,first=K,up=U,pp=P,reserve=SECONDS)|user(ID,...,up=U,pp=P,reserve=SECONDS)|group(...)|queue(...)";
 
 /// Values of a parameter that sets priorities.
 pub const TAKES: Takes = Takes::Form(&ValueForm {
     name: "priorities",
     shape: VALUES,
-    samples: &["equal", "all(up=1,pp=0.5)", "every(5,first=1)", "user(1,2,pp=1)"],
+    samples: &["equal", "all(up=1,pp=0.5)", "every(5,first=1)", "user(1,2,pp=1)", "every(20,up=0,pp=0,reserve=7200)"],
     check: |text| Priorities::from_text(text).is_ok(),
 });
 
 impl Priorities {
     /// Reads priorities from a short text: `equal` (0 for all), `all(up=1,pp=1)`,
-    /// `every(5,first=1)`, `user(12,13,pp=1)`, `group(3,up=0.5,pp=0)`, `queue(1,pp=-inf)`. A
-    /// priority that is not given is 1; all other jobs have 0. The first job of `every(N)` is the
-    /// N-th.
+    /// `every(5,first=1)`, `user(12,13,pp=1)`, `group(3,up=0.5,pp=0)`, `queue(1,pp=-inf)`,
+    /// `every(20,reserve=7200)`. A priority that is not given is 1; all other jobs have 0. The
+    /// first job of `every(N)` is the N-th.
     ///
     /// # Errors
     /// Anything else; a priority outside [0, 1].
     pub fn from_text(text: &str) -> Result<Priorities, PriorityError> {
         let wrong = |what: &str| PriorityError(format!("{what} in `{text}`; priorities takes {VALUES}"));
         let call = NamedCall::parse(text).map_err(|e| wrong(&e.problem))?;
-        let mut grade = Grade { up: Some(1.0), pp: Some(1.0) };
+        let mut grade = Grade { up: Some(1.0), pp: Some(1.0), reserve: None };
         let mut first = None;
         let mut ids = Vec::new();
         for (key, value) in &call.args {
@@ -34,6 +35,11 @@ impl Priorities {
             match key.as_deref() {
                 Some("up") => grade.up = Some(number()?),
                 Some("pp") => grade.pp = Some(number()?),
+                Some("reserve") => {
+                    let whole =
+                        value.parse::<i64>().map_err(|_| wrong(&format!("`{value}` is no number of seconds")))?;
+                    grade.reserve = Some(Span(whole));
+                }
                 Some("first") if call.name == "every" => first = value.parse::<u32>().ok().or(Some(0)),
                 Some(other) => return Err(wrong(&format!("unknown `{other}`"))),
                 None => ids.push(value.parse::<i64>().map_err(|_| wrong(&format!("`{value}` is no number")))?),
@@ -70,7 +76,7 @@ impl Priorities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, JobId, Span, Time};
+    use crate::model::{Job, JobId, Time};
 
     #[test]
     fn texts_and_mistakes() {
@@ -99,6 +105,7 @@ mod tests {
             ("all(3)", "nothing that is known"),
             ("equal(3)", "nothing that is known"),
             ("equal(up=1)", "nothing that is known"),
+            ("every(5,reserve=2h)", "`2h` is no number of seconds"),
             ("every(5,up=2)", "one job in 5 from job 5 on: up = 2"),
         ] {
             let error = Priorities::from_text(text).expect_err(text).to_string();
