@@ -75,8 +75,8 @@ fn named(site: &Site, folder: &Path, name: &str) -> Result<u16, String> {
     })
 }
 
-/// The path of the pool that a job ran in, where a path names a site as a whole and another pool than
-/// the largest has it; else the path itself.
+/// The path of the pool that a job ran in, where a path names a site as a whole and the job is not
+/// in its largest pool; else the path itself.
 pub(crate) fn path_of_job(path: &Path, job: &str) -> PathBuf {
     let own = || path.to_path_buf();
     let Some((folder, None)) = folder(path) else { return own() };

@@ -596,8 +596,8 @@ fn limited(
     }
 }
 
-/// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits of
-/// groups also bound devices of a type and licences.
+/// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits
+/// of groups also bound devices of a type and licences.
 fn is_amount(limit: &str, value: &str) -> bool {
     let has_name = |name: &String| limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"));
     let numbers = value.split(',').all(|part| part.split_once('=').is_some_and(|(_, amount)| !amount.is_empty()));

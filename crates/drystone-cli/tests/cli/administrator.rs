@@ -234,8 +234,8 @@ fn a_perfect_replay_of_easy_needs_no_caution() {
     assert!(!told.contains("idle processors"), "{told}");
 }
 
-/// Three jobs of an account that may have four processors at once, on two machines of four: they run
-/// one after the other. A fourth job has a partition of its own.
+/// Three jobs of an account that may have four processors at once, on two machines of four: they
+/// run one after the other. A fourth job has a partition of its own.
 const LIMITED: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|Timelimit|State|Reason|NNodes|ReqCPUS|AllocCPUS|NodeList\n\
     1|ada|red|main|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|01:00:00|COMPLETED|None|1|4|4|n1\n\
     2|bela|red|main|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|2026-03-02T10:00:00|01:00:00|COMPLETED|AssocGrpCpuLimit|1|4|4|n1\n\
