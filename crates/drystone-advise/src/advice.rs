@@ -181,10 +181,10 @@ pub fn advise<B: CandidateSimulator>(
     let periods = &study.filled()[..];
     let (first, rest) = in_two(study);
     study.learn(bench, &first, 1, "a first look")?;
-    bench.tell(&first_look(study, periods, "first look"));
+    first_look(study, periods, "first look").iter().for_each(|text| bench.tell(text));
     study.learn(bench, &rest, 1, "single changes")?;
     study.learn(bench, &baseline, phases, "clock phases of the site as it is")?;
-    bench.tell(&first_look(study, periods, "every single change"));
+    first_look(study, periods, "every single change").iter().for_each(|text| bench.tell(text));
     let divisions = halves(periods, plan.splits, plan.seed);
     let mut directions: Vec<&[usize]> = divisions.iter().flatten().map(Vec::as_slice).collect();
     directions.push(periods);
@@ -237,8 +237,8 @@ fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate
     (first, rest)
 }
 
-/// The best of each kind so far.
-fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> String {
+/// The best of each kind so far; `None` where neither settings nor live policies are tried.
+fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<String> {
     let best = |live: bool| {
         let all = study.tried().into_iter().filter(|candidate| matches!(candidate, AdviceCandidate::Live(_)) == live);
         let judged = all.filter_map(|candidate| {
@@ -257,7 +257,7 @@ fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> String 
     if !study.live.is_empty() {
         parts.push(format!("of live policies {}", best(true)));
     }
-    format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; "))
+    (!parts.is_empty()).then(|| format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; ")))
 }
 
 /// Periods to judge by.

@@ -28,6 +28,9 @@ pub struct HealthCase<'a> {
     pub jobs: &'a [RecordedJob],
     /// Processors of the machine.
     pub procs: u32,
+    /// Seconds of all waiting as they were recorded, where jobs leave out what they waited for
+    /// others; `None` for the sum over the jobs.
+    pub waited: Option<f64>,
     /// Duration of a test of backfill.
     pub cost: &'a PassCost,
     /// Mean duration of a backfill cycle in microseconds, where `sdiag` says it.
@@ -266,7 +269,8 @@ fn held(case: &HealthCase<'_>, over_time: &OverTime) -> HealthRemark {
         case.jobs.iter().filter(|job| is_limit(&job.reason) && job.start > job.submit).collect();
     let waited: f64 = held.iter().map(|job| (job.start - job.submit) as f64).sum();
     let idle: f64 = held.iter().map(|job| over_time.idle_for(job)).sum();
-    let all: f64 = case.jobs.iter().map(|job| (job.start - job.submit).max(0) as f64).sum();
+    let sum = || case.jobs.iter().map(|job| (job.start - job.submit).max(0) as f64).sum();
+    let all: f64 = case.waited.unwrap_or_else(sum);
     let share = if all > 0.0 { idle / all } else { 0.0 };
     let change = share > COMMON;
     HealthRemark {
@@ -416,7 +420,7 @@ mod tests {
 
     fn remarks(text: &str, jobs: &[RecordedJob]) -> Vec<HealthRemark> {
         let (conf, cost) = (conf(text), PassCost::given(1_000));
-        health(&HealthCase { conf: &conf, jobs, procs: 16, cost: &cost, cycle_micros: None, qos: 1 })
+        health(&HealthCase { conf: &conf, jobs, procs: 16, waited: None, cost: &cost, cycle_micros: None, qos: 1 })
     }
 
     fn of<'a>(all: &'a [HealthRemark], setting: &str) -> &'a HealthRemark {
@@ -454,7 +458,15 @@ mod tests {
         // Four tests of a millisecond are no reason for bf_continue, and of a second they are.
         assert!(!of(&all, "bf_continue").change);
         let (conf, cost) = (conf(""), PassCost::given(1_000_000));
-        let slow = health(&HealthCase { conf: &conf, jobs: &jobs, procs: 16, cost: &cost, cycle_micros: None, qos: 1 });
+        let slow = health(&HealthCase {
+            conf: &conf,
+            jobs: &jobs,
+            procs: 16,
+            waited: None,
+            cost: &cost,
+            cycle_micros: None,
+            qos: 1,
+        });
         assert!(of(&slow, "bf_continue").change, "four seconds against two");
     }
 

@@ -220,12 +220,13 @@ impl WorkloadInput {
         let jobs = self.workload.len() as u64;
         let guessed = if guesses { self.audit.count(CleaningRule::GuessedEstimate).min(jobs) } else { 0 };
         if guessed > 0 && guessed >= jobs / 20 {
+            let (have, their) = if guessed == 1 { ("has", "its") } else { ("have", "their") };
             return message::warning(&format!(
-                "{} of {} jobs have no estimate, so their true run time replaces it: every policy that plans with \
+                "{} of {} {have} no estimate, so {their} true run time replaces it: every policy that plans with \
                  estimates knows the true run times; the ranking does not apply to a real site (--estimates \
                  tsafrir|factor(2)|user-mean|SECONDS|drop)",
                 number::count(guessed),
-                number::count(jobs)
+                number::plural(jobs, "job")
             ));
         }
         let both = self.workload.jobs().iter().zip(self.workload.truth());

@@ -75,6 +75,19 @@ fn named(site: &Site, folder: &Path, name: &str) -> Result<u16, String> {
     })
 }
 
+/// The path of the pool that a job ran in, where a path names a site as a whole and the job is not
+/// in its largest pool; else the path itself.
+pub(crate) fn path_of_job(path: &Path, job: &str) -> PathBuf {
+    let own = || path.to_path_buf();
+    let Some((folder, None)) = folder(path) else { return own() };
+    let Ok(site) = drystone_site::open(&folder) else { return own() };
+    let pool = (0..site.len()).map(|at| site.job(at)).find(|one| one.display() == job).map(|one| one.pool);
+    match pool.and_then(|pool| (pool != busiest(&site)).then(|| site.manifest.pools.get(usize::from(pool)))?) {
+        Some(pool) => PathBuf::from(format!("{}#{}", folder.display(), pool.name)),
+        None => own(),
+    }
+}
+
 /// A site as a log, for everything that reads one: the pool that is named, else the largest.
 pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     let (folder, name) = folder(path)?;

@@ -49,7 +49,7 @@ pub fn differences_from<'a>(
         .map(|node| node.procs.saturating_sub(node.busy))
         .sum();
     if !unclear && core.session().free() != idle {
-        wrong.push(format!("{} processors are free here, {idle} there", core.session().free()));
+        wrong.push(format!("free processors: {} here, {idle} there", core.session().free()));
     }
     wrong
 }

@@ -123,7 +123,11 @@ pub fn hand_back<C: Cluster>(
     let mut summary = back.given;
     if !back.standing.garbled.is_empty() {
         let path = home.ledger();
-        summary.left.push(format!("{} lines of {} are not understood", back.standing.garbled.len(), path.display()));
+        summary.left.push(format!(
+            "lines of {} that are not understood: {}",
+            path.display(),
+            back.standing.garbled.len()
+        ));
     }
     if summary.left.is_empty() {
         // From now on one of these jobs is suspended by others only; what users hold stays known.

@@ -15,11 +15,24 @@
     return LOOKS[wanted];
   }
 
+  // The first picture stands on the sheet, with every policy unless they are too many for a screen.
+  const lead = document.getElementById('lead');
+  const leading = results.policies.length > 12 ? chooseSome(results) : results.policies.map(p => p.index);
+  // Pixels that a page of paper is wide.
+  const PAPER = 680;
+
+  function plotsOf(narrow) {
+    const view = {look: look(), narrow, still: false, chosen};
+    const plots = reportPlots(results, view);
+    const first = lead && leadPlot(results, Object.assign({}, view, {chosen: leading}));
+    return first ? [first, ...plots.filter(p => p.id !== first.id)] : plots;
+  }
+
   function draw() {
     if (!figures) return;
     const narrow = figures.clientWidth < 560;
     const wide = id => /^(heat|class|users|partitions)/.test(id);
-    const plots = reportPlots(results, {look: look(), narrow, still: false, chosen});
+    const plots = plotsOf(narrow);
     const ids = new Set(plots.map(p => p.id));
     for (const [id, chart] of charts) {
       if (!ids.has(id)) {
@@ -41,7 +54,7 @@
         figure.append(caption, place);
       }
       // In the order of the plots, also where some come and go.
-      figures.append(figure);
+      (lead && plot.id === 'change-wait' ? lead : figures).append(figure);
       figure.querySelector('h3').textContent = plot.title;
       figure.querySelector('p').textContent = plot.note || '';
       const place = figure.querySelector('.plot');
@@ -51,9 +64,8 @@
         chart = echarts.init(place, null, {renderer: 'svg'});
         if (plot.group) chart.group = plot.group;
         charts.set(plot.id, chart);
-      } else {
-        chart.resize();
       }
+      chart.resize(printing ? {width: PAPER} : undefined);
       chart.setOption(plot.option, {notMerge: true});
     }
     // Plots over the same time zoom together.
@@ -144,6 +156,7 @@
   document.querySelectorAll('table').forEach(table => {
     if (!table.tHead || table.tBodies[0].rows.length < 2) return;
     Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+      if (!head.textContent) return;
       const button = document.createElement('button');
       button.type = 'button';
       button.className = 'sort';
@@ -153,14 +166,14 @@
     });
   });
 
-  // The sheet alone, on paper.
+  // On paper there is the sheet, and everything on request.
   const print = document.getElementById('print');
   if (print) {
     print.hidden = false;
     print.addEventListener('click', () => {
-      root.dataset.sheet = 'only';
+      root.dataset.print = 'all';
       window.print();
-      delete root.dataset.sheet;
+      delete root.dataset.print;
     });
   }
 

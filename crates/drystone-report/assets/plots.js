@@ -913,11 +913,16 @@ function loadPlot(results, view, key, id, title, label) {
   };
 }
 
+// The plot that a page begins with.
+function leadPlot(results, view) {
+  return changesPlot(results, view, {mean: 'wait'}, 'change-wait', 'Mean wait: change against the baseline');
+}
+
 // Every plot that these results have something for.
 function reportPlots(results, view) {
   const procs = results.workload && results.workload.procs || 1;
   return [
-    changesPlot(results, view, {mean: 'wait'}, 'change-wait', 'Mean wait: change against the baseline'),
+    leadPlot(results, view),
     changesPlot(results, view, {mean: 'bounded_slowdown'}, 'change-slowdown', 'Mean bounded slowdown: change against the baseline'),
     paretoPlot(results, view),
     distribution(results, view, {key: 'wait', id: 'cdf-wait', title: 'Distribution of waits', axis: 'wait', least: 1, label: durationText,

@@ -55,26 +55,31 @@ pub(crate) fn sheet(results: &Results, out: &mut String) {
     let find = |name: &str| results.policies.iter().find(|p| p.policy.text == name);
     let chosen = summary.recommended.as_deref().and_then(find);
     let base = find(&results.baseline);
-    if let (Some(chosen), Some(base)) = (chosen, base) {
-        side_by_side(chosen, base).html("The recommended policy beside the baseline", out);
-    }
-    out.push_str("<dl class=\"sheet\">");
-    let does = |name: &str| summary.does.iter().find(|d| d.policy == name).map(|d| d.sentence.clone());
+    // The script draws the first picture here.
+    out.push_str("<div id=\"lead\"></div>\n");
     if let Some(chosen) = chosen {
-        let name = &chosen.policy.text;
-        entry(out, &format!("About {name}"), does(name).as_slice());
+        out.push_str("<dl class=\"sheet\">");
         entry(out, "Its price", &summary.price);
         if let Some(base) = base {
             entry(out, "Winners and losers", &who(chosen, base));
         }
         entry(out, "To run it", summary.to_run_it.as_slice());
-    } else if let Some(sentence) = does(&results.baseline) {
-        entry(out, &format!("About {}", results.baseline), &[sentence]);
+        out.push_str("</dl>\n");
+    }
+    out.push_str("<details><summary>Figures side by side, assumptions, limits</summary>\n");
+    if let (Some(chosen), Some(base)) = (chosen, base) {
+        side_by_side(chosen, base).html("The recommended policy beside the baseline", out);
+    }
+    out.push_str("<dl class=\"sheet\">");
+    let name = chosen.map_or(&results.baseline, |chosen| &chosen.policy.text);
+    if let Some(does) = summary.does.iter().find(|does| does.policy == *name) {
+        entry(out, &format!("About {name}"), std::slice::from_ref(&does.sentence));
     }
     entry(out, "Assumed", &summary.assumed);
     entry(out, "Limits of this comparison", &summary.open);
     out.push_str(
-        "</dl>\n<p class=\"tools\"><button type=\"button\" id=\"print\" hidden>Print this sheet</button></p></section>\n",
+        "</dl></details>\n<p class=\"tools\"><button type=\"button\" id=\"print\" hidden>Print the whole page, not \
+         this sheet alone</button></p></section>\n",
     );
 }
 
@@ -153,8 +158,9 @@ fn who(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let text = |(_, class, before, after): &(f64, &Class, f64, f64)| {
         format!(
-            "jobs of {} processors ({} of all) wait {} instead of {}",
+            "jobs of {} processor{} ({} of all) wait {} instead of {}",
             class.name,
+            if class.name.rsplit(' ').next() == Some("1") { "" } else { "s" },
             percent(Some(class.jobs as f64 / all.max(1) as f64), 0),
             duration(*after),
             duration(*before)
@@ -179,10 +185,10 @@ fn users(new: &[Class], old: &[Class]) -> Option<String> {
     let (better, worse) = (ratios.iter().filter(|r| **r < 0.98).count(), ratios.iter().filter(|r| **r > 1.02).count());
     (!ratios.is_empty()).then(|| {
         format!(
-            "Of the {} users with most jobs, {} are better off and {} worse off by mean bounded slowdown.",
-            count(ratios.len() as u64),
+            "Users better off by mean bounded slowdown: {}; worse off: {}; of the {} with most jobs.",
             count(better as u64),
-            count(worse as u64)
+            count(worse as u64),
+            count(ratios.len() as u64)
         )
     })
 }

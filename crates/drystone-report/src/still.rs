@@ -15,11 +15,16 @@ const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;backgroun
     @media(max-width:40rem){dl.facts{grid-template-columns:1fr}dl.facts dd{margin-left:1rem}}\
     @media screen and (prefers-color-scheme:dark){:root:not(:has(.light:checked)) figure svg{filter:invert(.92) hue-rotate(180deg)}}\
     @media screen{:root:has(.dark:checked) figure svg{filter:invert(.92) hue-rotate(180deg)}}\
-    header fieldset{display:flex;gap:.8rem;margin:0;padding:.1rem .6rem .3rem;font-size:.9rem}@media print{header fieldset{display:none}}";
-/// The choice of light or dark, which needs no script.
-const THEME: &str = "<fieldset><legend>Theme</legend><label><input type=\"radio\" name=\"theme\" checked> system</label>\
+    header fieldset{display:flex;flex-wrap:wrap;gap:0 .8rem;margin:0;padding:.1rem .6rem .3rem;font-size:.9rem}header fieldset label{white-space:nowrap}\
+    @media(max-width:40rem){header{flex-wrap:wrap;gap:.4rem}}\
+    @media print{header fieldset{display:none}figure svg{min-width:0;max-height:7cm}#plots figure{margin-bottom:.4rem;padding:.2rem}h2{margin-top:.6rem}ul.verdict{font-size:9.5pt}\
+    :root:not(:has(.everything:checked)) :is(section:not(:first-child)>h2,#plots~#tables,#verdict+#plots figure:nth-of-type(n+3)){display:none}}";
+/// The choice of light or dark, and of what goes on paper, which needs no script. By default that
+/// is one page: the verdict and the first two pictures.
+const THEME: &str = "<fieldset><legend>Page</legend><label><input type=\"radio\" name=\"theme\" checked> system</label>\
     <label><input type=\"radio\" name=\"theme\" class=\"light\"> light</label>\
-    <label><input type=\"radio\" name=\"theme\" class=\"dark\"> dark</label></fieldset>";
+    <label><input type=\"radio\" name=\"theme\" class=\"dark\"> dark</label>\
+    <label><input type=\"checkbox\" class=\"everything\"> print all</label></fieldset>";
 
 /// Rows of tables that are shown unfolded.
 const SHOWN_ROWS: usize = 80;

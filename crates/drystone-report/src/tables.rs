@@ -199,7 +199,7 @@ fn users(results: &Results, out: &mut String) {
     }
     let shown = details.users.len().min(TABLE_USERS);
     let caption =
-        format!("Mean bounded slowdown of the {shown} users with most jobs, of {}", count(details.user_count as u64));
+        format!("Mean bounded slowdown of users: the {shown} with most jobs, of {}", count(details.user_count as u64));
     let head: Vec<String> = ["user".to_string(), "jobs".to_string()]
         .into_iter()
         .chain(policies.iter().map(|p| p.policy.text.clone()))

@@ -206,7 +206,7 @@ impl Site {
         let unique = sizes.values().filter(|users| users.len() == 1).count();
         if unique > 0 {
             told.push(format!(
-                "{unique} sizes of jobs are of one user each: a person who knows such a job knows the user"
+                "sizes of jobs of one user alone: {unique}; a person who knows such a job knows the user"
             ));
         }
         let own = alone(&partitions);
@@ -215,7 +215,7 @@ impl Site {
         }
         let own = alone(&accounts).len();
         if own > 0 {
-            told.push(format!("{own} accounts have one user each"));
+            told.push(format!("accounts of one user each: {own}"));
         }
         if !hide.partitions {
             told.push("names of partitions are as they were (--anonymise-partitions hides them)".to_string());

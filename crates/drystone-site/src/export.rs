@@ -9,6 +9,7 @@ use crate::rows::Symbol;
 use crate::site::Site;
 use crate::site_job::{JobSymbols, SiteJob};
 use crate::text::RecordState;
+use crate::words::count_noun;
 use drystone::log::swf::{SwfDecimal, SwfHeader, SwfRecord, SwfWriter};
 use drystone::log::{circumstances, outages};
 use drystone::model::{Circumstances, JobLimits, SharedSort, Workload};
@@ -339,8 +340,11 @@ fn notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described:
         header.push(
             "Note",
             &format!(
-                "rule {}: {} rows, {} jobs, {} core-seconds; {meaning}",
-                rule.name, rule.rows, rule.jobs, rule.core_seconds
+                "rule {}: {}, {}, {} core-seconds; {meaning}",
+                rule.name,
+                count_noun(rule.rows, "row"),
+                count_noun(rule.jobs, "job"),
+                rule.core_seconds
             ),
         );
     }

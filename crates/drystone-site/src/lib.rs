@@ -33,6 +33,7 @@ mod sweep;
 mod text;
 pub mod waits;
 mod watch;
+mod words;
 mod workload;
 
 pub use anonymise::{AnonymousKey, Hide};

@@ -3,7 +3,7 @@
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
 use super::state::{Applied, LeftOutJobs};
-use super::{capacity, jobs, memory, node_times, settings};
+use super::{capacity, jobs, memory, node_times, settings, shared_limits};
 use drystone::model::Time;
 
 /// Makes the premises after a scenario. `clock` turns a local time into a time of the workload;
@@ -80,7 +80,8 @@ impl Applied {
             SiteChange::Load(factor, arrivals) => jobs::load(self, change, *factor, *arrivals, seed),
             SiteChange::Border(border) => jobs::border(self, change, border),
             SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
-            SiteChange::Qos { name, limits } => capacity::qos(self, change, name, limits),
+            SiteChange::Qos { name, limits } => shared_limits::qos(self, change, name, limits),
+            SiteChange::Account { name, limits } => shared_limits::account(self, change, name, limits),
             SiteChange::Set(all) => settings::set(self, change, all),
             SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
             SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),

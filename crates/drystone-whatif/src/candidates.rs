@@ -14,12 +14,14 @@ const MOST: usize = 3;
 const FEW: f64 = 0.001;
 
 /// The limits to try: in the partitions with most work a longest limit below that in use, with
-/// longer jobs split, and for each QOS a bound on the processors of a user, and what it bounds now
-/// twice and half as high. They depend on the site and its jobs, never on what simulations say.
+/// longer jobs split, and for each QOS a bound on the processors of a user, and what QOS and
+/// accounts bound now twice and half as high. They depend on the site and its jobs, never on what
+/// simulations say.
 pub fn limit_candidates(premises: &Premises) -> Vec<ChangeList> {
     let mut all = partitions(premises);
     if premises.is_slurm {
         all.extend(qos(premises));
+        all.extend(accounts(premises));
     }
     all.into_iter().map(|change| ChangeList(vec![change])).collect()
 }
@@ -83,4 +85,28 @@ fn qos(premises: &Premises) -> Vec<SiteChange> {
         }
     }
     all
+}
+
+/// What accounts bound now, twice and half as high: the first accounts that bound anything.
+fn accounts(premises: &Premises) -> Vec<SiteChange> {
+    let limited = premises.limits.iter().flat_map(|accounts| &accounts.assocs).filter(|assoc| {
+        let own = &assoc.limits;
+        assoc.user.is_empty() && (own.grp_tres.cpu.is_some() || own.grp_tres.gpu.is_some() || own.grp_jobs.is_some())
+    });
+    let bounds = limited.take(MOST).flat_map(|assoc| {
+        let own = &assoc.limits;
+        let amounts = [
+            ("GrpTRES", "cpu=", own.grp_tres.cpu),
+            ("GrpTRES", "gres/gpu=", own.grp_tres.gpu),
+            ("GrpJobs", "", own.grp_jobs.map(u64::from)),
+        ];
+        let known = amounts.into_iter().filter_map(|(key, of, now)| Some((key, of, now?)));
+        known.flat_map(move |(key, of, now)| {
+            [now.saturating_mul(2), (now / 2).max(1)].map(|value| SiteChange::Account {
+                name: assoc.account.clone(),
+                limits: vec![(key.to_string(), format!("{of}{value}"))],
+            })
+        })
+    });
+    bounds.collect()
 }

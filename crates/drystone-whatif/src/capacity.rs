@@ -4,12 +4,10 @@ use super::change::{Closure, NodeAmount, SiteChange, length};
 use super::conf_text::ConfText;
 use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
 use super::places::{Renumbering, retotalled, size_of};
-use super::premises::{ApplyError, PartitionPremises, PoolPremises, Premises};
-use super::qos as table;
+use super::premises::{ApplyError, PartitionPremises, PoolPremises};
 use super::state::{Applied, JobDraft, LeftOutJobs, needs_slurm, node_hours};
 use crate::words::count_things;
-use drystone::model::{DeviceDemand, DevicePer, JobId, NodeShape, Outage, ProcSet, Span, Time, Which};
-use drystone_slurm::accounts::{Accounts, Tres};
+use drystone::model::{JobId, Outage, ProcSet, Span, Time, Which};
 use drystone_slurm::conf::SlurmConf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -41,8 +39,9 @@ pub(super) fn nodes(
         (None, _) => pool.nodes(),
     };
     let wanted = amount.of(now).filter(|&wanted| wanted > 0);
-    let wanted = wanted
-        .ok_or_else(|| ApplyError::new(change, format!("there are {now} nodes, and at least one has to stay")))?;
+    let wanted = wanted.ok_or_else(|| {
+        ApplyError::new(change, format!("of {} at least one has to stay", count_things(now.into(), "node", "nodes")))
+    })?;
     if wanted == now {
         return Ok(());
     }
@@ -63,10 +62,13 @@ pub(super) fn nodes(
     pool.conf = conf.map(|text| text.text());
     let gone = resized(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
     let more = if wanted > now { "more" } else { "fewer" };
-    let s = if wanted == 1 { "" } else { "s" };
+    let processors = |number: u32| count_things(number.into(), "processor", "processors");
     applied.note(match pool_of_processors {
-        true => format!("{name} has {wanted} processor{s} instead of {now}"),
-        false => format!("{name} has {wanted} node{s} instead of {now}, {changed} processors {more}"),
+        true => format!("{name} has {} instead of {now}", processors(wanted)),
+        false => {
+            let nodes = count_things(wanted.into(), "node", "nodes");
+            format!("{name} has {nodes} instead of {now}, {} {more}", processors(changed))
+        }
     });
     let mut drafts = applied.drafts();
     leave_running(applied, &mut drafts, &gone);
@@ -227,7 +229,10 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
     let now = pool.procs;
     let wanted = amount.of(now).filter(|&wanted| wanted > 0);
     let wanted = wanted.ok_or_else(|| {
-        ApplyError::new(change, format!("the machine has {now} processors, and at least one has to stay"))
+        ApplyError::new(
+            change,
+            format!("of {} at least one has to stay", count_things(now.into(), "processor", "processors")),
+        )
     })?;
     if wanted == now {
         return Ok(());
@@ -249,7 +254,8 @@ pub(super) fn procs(applied: &mut Applied, change: &SiteChange, amount: NodeAmou
         pool.conf = Some(text.text());
     }
     let gone = resized(applied, change, at, wanted, (old_conf.as_ref(), new_conf.as_ref()))?;
-    applied.note(format!("the machine has {wanted} processors instead of {now}"));
+    let processors = count_things(wanted.into(), "processor", "processors");
+    applied.note(format!("the machine has {processors} instead of {now}"));
     let mut drafts = applied.drafts();
     leave_running(applied, &mut drafts, &gone);
     applied.rebuild(change, drafts)
@@ -311,145 +317,6 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
     applied.rebuild(change, drafts)
 }
 
-/// Gives every user an association: Slurm limits nothing of a job without one.
-fn associate(premises: &Premises, accounts: &mut Accounts) {
-    let by_number = |of: &BTreeMap<String, i32>| -> BTreeMap<i32, String> {
-        of.iter().map(|(name, &number)| (number, name.clone())).collect()
-    };
-    let (users, groups) = (by_number(&premises.users), by_number(&premises.accounts));
-    let name = |of: &BTreeMap<i32, String>, number: i32| of.get(&number).cloned().unwrap_or_else(|| number.to_string());
-    let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
-    for (group, user) in all {
-        accounts.find_or_add(&name(&groups, group), &name(&users, user));
-    }
-}
-
-/// Limits a QOS.
-pub(super) fn qos(
-    applied: &mut Applied,
-    change: &SiteChange,
-    name: &str,
-    limits: &[(String, String)],
-) -> Result<(), ApplyError> {
-    if applied.premises.rules.is_none() {
-        needs_slurm(applied, change, "QOS")?;
-    }
-    let premises = &mut applied.premises;
-    let mut accounts = premises.limits.clone().unwrap_or_else(|| {
-        let mut accounts = Accounts::new();
-        for name in premises.qos.keys().map(String::as_str).chain(["normal"]) {
-            if accounts.find_qos(name).is_none() {
-                accounts.qos.push(drystone_slurm::accounts::Qos { name: name.to_string(), ..Default::default() });
-            }
-        }
-        accounts
-    });
-    if accounts.find_qos(name).is_none() {
-        let known: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
-        return Err(ApplyError::unknown(change, "QOS", name, &known));
-    }
-    table::set(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
-    associate(premises, &mut accounts);
-    let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::alone(&accounts.qos[at])));
-    premises.limits = Some(accounts);
-    let mut enforced = true;
-    for pool in &mut premises.pools {
-        let Some(conf) = &pool.conf else { continue };
-        let mut text = ConfText::of(conf);
-        let read = text.read().map_err(|problem| ApplyError::new(change, problem))?;
-        if !read.enforces_limits() {
-            enforced = false;
-            let words: Vec<&str> = read.enforce.iter().map(String::as_str).chain(["limits"]).collect();
-            text.set("AccountingStorageEnforce", &words.join(","));
-            pool.conf = Some(text.text());
-        }
-    }
-    if !enforced {
-        applied.note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
-    }
-    match alone {
-        Some((known, most)) if !most.is_empty() => refuse_beyond(applied, change, (name, known), &most),
-        _ => Ok(()),
-    }
-}
-
-/// The GPUs that a job asks for, at least.
-fn gpus(shape: &NodeShape) -> u64 {
-    let of = |device: &DeviceDemand| {
-        let times = match device.per {
-            DevicePer::Job => 1,
-            DevicePer::Node => shape.nodes.0.max(1),
-            _ => shape.tasks.max(1),
-        };
-        u64::from(device.count) * u64::from(times)
-    };
-    shape.devices.iter().filter(|device| device.name == "gpu").map(of).sum()
-}
-
-/// Leaves out jobs of a QOS that ask for more, each by itself, than its limits let any job have:
-/// none of them would ever start.
-fn refuse_beyond(
-    applied: &mut Applied,
-    change: &SiteChange,
-    (name, known): (&str, usize),
-    most: &Tres,
-) -> Result<(), ApplyError> {
-    let premises = &applied.premises;
-    let number = |pool: &PoolPremises| {
-        let line = |line: &str| {
-            let mut fields = line.splitn(3, ',');
-            let number = (fields.next()? == "qos").then(|| fields.next())??.parse::<i32>().ok()?;
-            (fields.next()? == name).then_some(number)
-        };
-        pool.names.as_deref().and_then(|names| names.lines().find_map(line))
-    };
-    let numbers: Vec<Option<i32>> = premises.pools.iter().map(number).collect();
-    let table = applied.table.clone();
-    let beyond = |draft: &JobDraft| {
-        let at = premises.pool_of(&draft.job);
-        let mine = match numbers[at] {
-            Some(number) => draft.job.queue == number,
-            None => known == 1,
-        };
-        let cpus = u64::from(draft.job.procs.div_ceil(premises.pools[at].scale.max(1)));
-        let nodes = premises.nodes_of(&draft.job).ceil() as u64;
-        let gpus = table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, gpus);
-        let over = |asked: u64, most: Option<u64>| most.is_some_and(|most| asked > most);
-        mine && (over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu))
-    };
-    let mut drafts = applied.drafts();
-    let mut left = LeftOutJobs::default();
-    drafts.retain(|draft| {
-        let goes = beyond(draft) && !draft.place.is_some_and(|place| applied.is_running(place));
-        if goes {
-            left.jobs += 1;
-            left.node_hours += node_hours(premises, &draft.job, draft.truth.run);
-        }
-        !goes
-    });
-    if left.jobs == 0 {
-        return Ok(());
-    }
-    applied.left.jobs += left.jobs;
-    applied.left.node_hours += left.node_hours;
-    applied.refused += left.jobs;
-    applied.note(format!(
-        "{} of {:.0} node-hours {}, each by itself, for more than the QOS {name} allows: none can run, and all are refused",
-        count_things(left.jobs, "job", "jobs"),
-        left.node_hours,
-        if left.jobs == 1 { "asks" } else { "ask" }
-    ));
-    applied.rebuild(change, drafts)
-}
-
-/// The text of accounts that Slurm's policy reads.
-impl super::Premises {
-    /// Associations and QOS as tables that `sacctmgr` would print; `None` where nothing is limited.
-    pub fn accounts_text(&self) -> Option<String> {
-        self.limits.as_ref().map(table::table)
-    }
-}
-
 /// Takes nodes out for a time, announced two weeks before.
 pub(super) fn closure(
     applied: &mut Applied,
@@ -477,7 +344,7 @@ pub(super) fn closure(
                 let room = ranges.map_or(pool.procs, |ranges| ranges.iter().map(|r| r.end - r.start).sum());
                 let asked = nodes.map_or(room, |nodes| (f64::from(nodes) * pool.per_node).round() as u32);
                 if asked > pool.procs {
-                    let problem = format!("{} has {} nodes", pool.name, pool.nodes());
+                    let problem = format!("{} has {}", pool.name, count_things(pool.nodes().into(), "node", "nodes"));
                     return Err(ApplyError::new(change, problem));
                 }
                 Which::Count(asked.min(room).min(free))
@@ -493,7 +360,8 @@ pub(super) fn closure(
         applied.note(moved);
     }
     applied.note(format!(
-        "{taken} nodes are out for {}, announced two weeks before: no job may run into it",
+        "{} out for {}, announced two weeks before: no job may run into it",
+        count_things(taken.into(), "node is", "nodes are"),
         length(closure.length)
     ));
     Ok(())

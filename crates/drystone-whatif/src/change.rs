@@ -198,6 +198,12 @@ pub enum SiteChange {
         /// Names and values.
         limits: Vec<(String, String)>,
     },
+    /// `account physics: GrpTRES=cpu=64`: limits of an account, as `sacctmgr` names them.
+    Account {
+        name: String,
+        /// Names and values.
+        limits: Vec<(String, String)>,
+    },
     /// `set PriorityWeightAge=1000 bf_window=2880`: settings of `slurm.conf`.
     Set(Vec<(String, String)>),
     /// `maintenance 2026-12-03T08:00/10h`: announced two weeks before; no job may run into it.
@@ -228,7 +234,7 @@ pub enum SiteChange {
 pub struct ChangeList(pub Vec<SiteChange>);
 
 /// Words that changes begin with.
-const WORDS: [&str; 15] = [
+const WORDS: [&str; 16] = [
     "nodes",
     "drain",
     "procs",
@@ -239,6 +245,7 @@ const WORDS: [&str; 15] = [
     "border",
     "short-queue",
     "qos",
+    "account",
     "set",
     "maintenance",
     "reservation",
@@ -301,7 +308,14 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "load" => load(scan)?,
         "border" => border(scan)?,
         "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
-        "qos" => qos(scan)?,
+        "qos" => {
+            let (name, limits) = limited(scan, "a QOS", &QOS_LIMITS)?;
+            SiteChange::Qos { name, limits }
+        }
+        "account" => {
+            let (name, limits) = limited(scan, "an account", &ACCOUNT_LIMITS)?;
+            SiteChange::Account { name, limits }
+        }
         "set" => SiteChange::Set(setting_text::read(scan)?),
         "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
         "reservation" => SiteChange::Reservation(closure(scan, true)?),
@@ -543,24 +557,32 @@ const QOS_LIMITS: [&str; 10] = [
     "Priority",
 ];
 
-fn qos(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let name = named(scan, "a QOS")?;
+/// Limits of an account that the model of Slurm knows.
+const ACCOUNT_LIMITS: [&str; 4] = ["GrpTRES", "GrpJobs", "MaxTRES", "MaxJobs"];
+
+/// Reads a name and its limits, which are among those that are known.
+fn limited(
+    scan: &mut Scan<'_>,
+    what: &str,
+    all: &[&'static str],
+) -> Result<(String, Vec<(String, String)>), SiteChangeError> {
+    let name = named(scan, what)?;
     let mut limits: Vec<(String, String)> = Vec::new();
     while !scan.is_done() {
         let (from, key) = scan.word(|c| c == '=');
-        let known = QOS_LIMITS.iter().find(|known| known.eq_ignore_ascii_case(&key));
+        let known = all.iter().find(|known| known.eq_ignore_ascii_case(&key));
         let Some(known) = known else {
-            let near = nearest(&key, QOS_LIMITS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(scan.error(from, format!("expected a limit of a QOS, one of {}{near}", QOS_LIMITS.join(", "))));
+            let near =
+                nearest(&key, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return Err(scan.error(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
         };
         if !scan.take('=') {
             return Err(scan.error(scan.at(), format!("expected `=` behind `{known}`")));
         }
         let (from, value) = scan.word(|_| false);
         let fine = match known.contains("TRES") {
-            true => drystone_slurm::accounts::Tres::parse(&value)
-                .is_ok_and(|(tres, left)| !tres.is_empty() && left.is_empty()),
-            false => value.parse::<u32>().is_ok(),
+            true => is_amount(known, &value),
+            false => value == "-1" || value.parse::<u32>().is_ok(),
         };
         if !fine {
             let shape = if known.contains("TRES") { "resources such as cpu=64,node=4" } else { "a whole number" };
@@ -569,9 +591,17 @@ fn qos(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         limits.push(((*known).to_string(), value));
     }
     match limits.is_empty() {
-        true => Err(scan.error(scan.at(), "expected limits such as MaxJobsPU=10")),
-        false => Ok(SiteChange::Qos { name, limits }),
+        true => Err(scan.error(scan.at(), format!("expected limits such as {}=10", all[1 % all.len()]))),
+        false => Ok((name, limits)),
     }
+}
+
+/// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits
+/// of groups also bound devices of a type and licences.
+fn is_amount(limit: &str, value: &str) -> bool {
+    let has_name = |name: &String| limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"));
+    let numbers = value.split(',').all(|part| part.split_once('=').is_some_and(|(_, amount)| !amount.is_empty()));
+    numbers && drystone_slurm::accounts::Tres::parse(value).is_ok_and(|(_, left)| left.iter().all(has_name))
 }
 
 fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
@@ -672,6 +702,8 @@ mod tests {
             ("border long:limit>12h else short", "border long: limit>12h else short"),
             ("short-queue 1h", "short-queue 1h"),
             ("qos normal: maxjobspu=10 GrpTRES=cpu=64,node=2", "qos normal: MaxJobsPU=10 GrpTRES=cpu=64,node=2"),
+            ("account vision: grptres=gres/gpu=16 GrpJobs=-1", "account vision: GrpTRES=gres/gpu=16 GrpJobs=-1"),
+            ("account \"a b\": GrpTRES=gres/gpu:h100=4", "account \"a b\": GrpTRES=gres/gpu:h100=4"),
             (
                 "set priorityweightage=1000  BF_window=2880 bf_continue",
                 "set PriorityWeightAge=1000 bf_window=2880 bf_continue=yes",
@@ -721,6 +753,9 @@ mod tests {
             ("qos normal: MaxJobPU=1", 12, "did you mean `MaxJobsPU`?"),
             ("qos normal: MaxJobsPU=many", 22, "a whole number"),
             ("qos normal: GrpTRES=64", 20, "resources"),
+            ("qos normal: GrpTRES=cpus=64", 20, "resources"),
+            ("account physics: MaxJobsPU=4", 17, "a limit of an account"),
+            ("account physics", 15, "expected `:`"),
             ("set", 3, "settings"),
             ("set bf_windo=3", 4, "did you mean `bf_window`?"),
             ("set bf_window", 13, "expected `=`"),

@@ -110,6 +110,10 @@ impl fmt::Display for SiteChange {
                 let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 write!(f, "qos {}: {}", quoted(name), limits.join(" "))
             }
+            SiteChange::Account { name, limits } => {
+                let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                write!(f, "account {}: {}", quoted(name), limits.join(" "))
+            }
             SiteChange::Set(all) => {
                 let all: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 write!(f, "set {}", all.join(" "))

@@ -1,5 +1,6 @@
 //! The text of a `slurm.conf`, changed line by line.
 
+use super::words::count_things;
 use drystone_slurm::conf::{SlurmConf, compress_hostlist, expand_hostlist};
 use std::collections::BTreeMap;
 
@@ -135,7 +136,7 @@ impl ConfText {
         let conf = self.read()?;
         let members = members(&conf, partition)?;
         if count as usize >= members.len() {
-            return Err(format!("there are {} nodes, and at least one has to stay", members.len()));
+            return Err(format!("of {} at least one has to stay", count_things(members.len() as u64, "node", "nodes")));
         }
         let gone: Vec<u32> = members[members.len() - count as usize..].to_vec();
         let is_gone = |name: &str| gone.iter().any(|&at| conf.nodes[at as usize].name == name);

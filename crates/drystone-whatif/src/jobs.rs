@@ -211,7 +211,8 @@ pub(super) fn limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule
         kept => format!("; {kept} jobs would be killed by it and keep their limits"),
     };
     let (limits, verb) = if changed == 1 { ("limit", "changes") } else { ("limits", "change") };
-    applied.note(format!("the {limits} of {changed} of {} jobs {verb}{kept}", drafts.len()));
+    let all = count_things(drafts.len() as u64, "job", "jobs");
+    applied.note(format!("the {limits} of {changed} of {all} {verb}{kept}"));
     if changed == 0 {
         return Ok(());
     }

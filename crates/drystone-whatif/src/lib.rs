@@ -23,6 +23,7 @@ mod qos;
 mod scan;
 mod setting_text;
 mod settings;
+mod shared_limits;
 mod state;
 mod words;
 

@@ -6,6 +6,7 @@ use super::places::retotalled;
 use super::premises::ApplyError;
 use super::setting_text::{DEFAULT_MEMORY, MOST_MEMORY};
 use super::state::{Applied, needs_slurm};
+use super::words::count_things;
 use drystone::model::{Demand, NodeMemory, NodeShape, ResourceTableBuilder};
 use drystone_slurm::conf::{ConfPartition, SlurmConf};
 use drystone_slurm::model::ModelMachine;
@@ -161,9 +162,14 @@ pub(super) fn per_processor(
         }
     }
     applied.table = Some(builder.finish());
+    let (got, get) = ("job that got the old default gets the new one", "jobs that got the old default get the new one");
+    let (asks, ask) =
+        ("job asks for more memory than its processors have", "jobs ask for more memory than their processors have");
     applied.note(format!(
-        "{defaults} jobs whose memory is what jobs get without asking get the new default; {wider} jobs ask for more memory than \
-         goes with their processors and get {more} processors more for it"
+        "{}; {}: {} more for it",
+        count_things(defaults, got, get),
+        count_things(wider, asks, ask),
+        count_things(more, "processor", "processors")
     ));
     applied.rebuild(change, drafts)
 }

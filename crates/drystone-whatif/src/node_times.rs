@@ -4,6 +4,7 @@ use super::change::{NodesFrom, SiteChange};
 use super::conf_text::{ConfText, processors_of};
 use super::premises::{ApplyError, PoolPremises, Premises};
 use super::state::Applied;
+use super::words::count_things;
 use drystone::model::{Outage, ProcSet, Procs, Span, Time, Which};
 use drystone_slurm::conf::expand_hostlist;
 use std::collections::BTreeSet;
@@ -86,12 +87,9 @@ pub(super) fn drain(
             pool.outages.push(outage);
         }
     }
-    applied.note(format!(
-        "{} nodes of {} drain from {} on: running jobs end there, and no more start",
-        count.round(),
-        nodes.of,
-        nodes.begin
-    ));
+    let (of, begin) = (&nodes.of, &nodes.begin);
+    let drain = count_things(count.round() as u64, &format!("node of {of} drains"), &format!("nodes of {of} drain"));
+    applied.note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
     Ok(())
 }
 
@@ -148,7 +146,8 @@ fn absent(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, te
             pool.outages.push(outage);
         }
     }
-    applied.note(format!("{} nodes are delivered at {text}: no job runs there before", count.round()));
+    let are = count_things(count.round() as u64, "node is", "nodes are");
+    applied.note(format!("{are} delivered at {text}: no job runs there before"));
 }
 
 /// The processors of these ranges that no other named outage has meanwhile; all of them by count

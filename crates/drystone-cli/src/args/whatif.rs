@@ -78,6 +78,10 @@ pub(crate) struct WhatifArgs {
     #[arg(long, value_name = "QOS: LIMITS", value_parser = |text: &str| one("qos", text), help_heading = "Changes")]
     pub(crate) qos_limit: Vec<SiteChange>,
 
+    /// Limits of an account, such as 'physics: GrpTRES=gres/gpu=16'.
+    #[arg(long, value_name = "ACCOUNT: LIMITS", value_parser = |text: &str| one("account", text), help_heading = "Changes")]
+    pub(crate) account_limit: Vec<SiteChange>,
+
     /// Maintenance of all nodes, a partition or nodes by name, announced two weeks before:
     /// '2026-12-03T08:00/10h of c[041-048]'.
     #[arg(long, value_name = "BEGIN/LENGTH", value_parser = |text: &str| one("maintenance", text), help_heading = "Changes")]
@@ -206,7 +210,7 @@ impl WhatifArgs {
         let how = if self.arrivals == ArrivalsArg::Resampled { " resampled" } else { "" };
         let load = self.log.load.iter().map(|factor| one("load", &format!("{factor}{how}")));
         axes.push(load.collect::<Result<_, _>>()?);
-        for axis in [&self.partition_border, &self.short_queue, &self.qos_limit] {
+        for axis in [&self.partition_border, &self.short_queue, &self.qos_limit, &self.account_limit] {
             axes.push(axis.clone());
         }
         for axis in [&self.maintenance, &self.reservation, &self.remove, &self.sharing] {

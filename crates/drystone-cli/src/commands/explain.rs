@@ -32,8 +32,8 @@ struct ExplainAnswer<'a> {
 pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
-    let log = args.source.required("explain")?;
-    let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
+    let log = &site::path_of_job(args.source.required("explain")?, &args.job);
+    let given = [Some(log.as_path()), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [given[0], given[1], given[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;

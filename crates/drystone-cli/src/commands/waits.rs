@@ -160,7 +160,7 @@ impl Printable for ShownWaits {
         let page = StillPage {
             title: &format!("Recorded waits of {}", self.waits.site),
             subject: "",
-            verdict: &causes::headline(&self.waits).into_iter().collect::<Vec<_>>(),
+            verdict: &causes::page_sentences(&self.waits),
             pictures: PictureSubject::Waits.draw(&data).map_err(CommandFailure::usage)?,
             details: &document::document((&self.waits, &self.steps), self.top.unwrap_or(0).max(PAGE_GROUPS)),
             data: &data,

@@ -65,10 +65,15 @@ impl WorkloadInput {
 /// Says what is odd about the resources of a workload; warnings and notes begin with these words.
 pub(crate) fn say_what_is_odd(warns: &str, notes: &str, odd: &ResourceNotes) {
     if odd.without_memory > 0 {
+        let not = if odd.without_memory == 1 {
+            "does not say how much memory it needs and asks"
+        } else {
+            "do not say how much memory they need and ask"
+        };
         message::note(&format!(
-            "{notes}{} of {} jobs do not say how much memory they need and ask for none",
+            "{notes}{} of {} {not} for none",
             number::count(odd.without_memory as u64),
-            number::count(odd.jobs as u64)
+            number::plural(odd.jobs as u64, "job")
         ));
     }
     if !odd.empty.is_empty() {

@@ -387,11 +387,11 @@ fn disrupted(disruptions: &Disruptions, work: f64) -> Vec<(&'static str, String)
         facts.push(("capacity that was up", format!("{}; utilisation is a share of it", percent(d.capacity_up, 2))));
         let hours = d.work_lost / 3_600.0;
         facts.push((
-            "jobs hit by outages",
+            "hits by outages",
             format!(
-                "{}: {} requeued, {} lost; {} processor-hours of work lost",
+                "{}; {} waited again, {} ended for good; {} processor-hours of work lost",
                 count(d.hits),
-                count(d.requeued),
+                plural(d.requeued, "job"),
                 count(d.lost),
                 fixed(hours, 1)
             ),

@@ -233,3 +233,67 @@ fn a_perfect_replay_of_easy_needs_no_caution() {
     let told = folder.run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--quiet"]).ok();
     assert!(!told.contains("idle processors"), "{told}");
 }
+
+/// Three jobs of an account that may have four processors at once, on two machines of four: they
+/// run one after the other. A fourth job has a partition of its own.
+const LIMITED: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|Timelimit|State|Reason|NNodes|ReqCPUS|AllocCPUS|NodeList\n\
+    1|ada|red|main|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|01:00:00|COMPLETED|None|1|4|4|n1\n\
+    2|bela|red|main|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T09:00:00|2026-03-02T10:00:00|01:00:00|COMPLETED|AssocGrpCpuLimit|1|4|4|n1\n\
+    3|chen|red|main|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T10:00:00|2026-03-02T11:00:00|01:00:00|COMPLETED|AssocGrpCpuLimit|1|4|4|n1\n\
+    4|dora|blue|side|normal|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T08:10:00|01:00:00|COMPLETED|None|1|1|1|s1\n";
+const LIMITED_CONF: &str = "ClusterName=tarn\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
+    AccountingStorageEnforce=associations,limits,qos\nNodeName=n[1-2] CPUs=4\nNodeName=s1 CPUs=4\n\
+    PartitionName=main Nodes=n[1-2] Default=YES MaxTime=1-0\nPartitionName=side Nodes=s1 MaxTime=1-0\n";
+const LIMITED_ACCOUNTS: &str = "Account|User|ParentName|Share|GrpTRES|GrpJobs|Def QOS\nroot|||1|||normal\n\
+    red||root|1|cpu=4|2|normal\nred|ada||1|||normal\nred|bela||1|||normal\nred|chen||1|||normal\n\
+    blue||root|1|||normal\nblue|dora||1|||normal\n";
+
+/// The site of [`LIMITED`], imported.
+fn limited_site() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("dump")).expect("a folder");
+    folder.write("dump/jobs.psv", LIMITED);
+    folder.write("dump/slurm.conf", LIMITED_CONF);
+    folder.write("dump/assoc.txt", LIMITED_ACCOUNTS);
+    folder.write("dump/qos.txt", "Name|Priority\nnormal|0\n");
+    folder.run(&["import", "dump", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    folder
+}
+
+/// The waits are 0, 1 and 2 h; with eight processors two jobs start at once, and the third after an
+/// hour. The other limit of the account, two jobs, stays.
+#[test]
+fn a_limit_of_an_account_is_named_and_raised() {
+    let folder = limited_site();
+    let waits = folder.run(&["waits", "site", "--quiet"]).ok();
+    assert!(waits.contains("100% limit GrpTRES=cpu=4 of account red"), "{waits}");
+    assert!(waits.contains("drystone whatif site --account-limit 'red: GrpTRES=cpu=8'"), "{waits}");
+    let mean = |limit: &str| {
+        let args = ["whatif", "site", "--account-limit", limit, "--remove", "user:dora", "--format", "json", "--quiet"];
+        let found = folder.run(&args).json();
+        let after = &found["alternatives"][0];
+        after["after"]["wait_mean"].as_f64().unwrap_or_else(|| panic!("{after:#}"))
+    };
+    let near = |mean: f64, hours: f64| (mean / 3_600.0 - hours).abs() < 0.05;
+    assert!(near(mean("red: GrpTRES=cpu=4"), 1.0));
+    assert!(near(mean("red: GrpTRES=cpu=8"), 1.0 / 3.0));
+    assert!(near(mean("red: GrpTRES=cpu=16"), 1.0 / 3.0), "two jobs at once are all that GrpJobs allows");
+    assert!(near(mean("red: GrpTRES=cpu=-1 GrpJobs=-1"), 1.0 / 3.0), "there is room for two");
+    // Less than a job asks for: none can run.
+    let args = ["whatif", "site", "--account-limit", "red: GrpTRES=cpu=2", "--format", "json", "--quiet"];
+    assert_eq!(folder.run(&args).json()["alternatives"][0]["refused"], 3);
+    let wrong = folder.run(&["whatif", "site", "--account-limit", "rde: GrpJobs=2"]).fails(2);
+    assert!(wrong.contains("no account is called `rde`"), "{wrong}");
+}
+
+/// A job is found in its pool, whichever has it.
+#[test]
+fn a_job_of_a_small_pool_is_explained() {
+    let folder = limited_site();
+    for (job, user) in [("2", "GrpTRES=cpu=4 of account red"), ("4", "starts")] {
+        let text = folder.run(&["explain", "site", "--job", job, "--quiet"]).ok();
+        assert!(text.contains(user), "{text}");
+    }
+    let none = folder.run(&["explain", "site", "--job", "99", "--quiet"]).fails(2);
+    assert!(none.contains("99"), "{none}");
+}

@@ -76,7 +76,10 @@ fn jobs_that_a_failure_hits_wait_again() {
     assert_eq!(kept, [Some(2), Some(0), Some(1)], "{promises}");
     let text =
         folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--outages", "outages.csv", "--details"]).ok();
-    assert!(text.contains("jobs hit by outages        2: 2 requeued, 0 lost; 0.0 processor-hours"), "{text}");
+    assert!(
+        text.contains("hits by outages            2; 2 jobs waited again, 0 ended for good; 0.0 processor-hours"),
+        "{text}"
+    );
     assert!(text.contains("2 made, none broken by the policy; 1 more not kept because of outages"), "{text}");
 }
 

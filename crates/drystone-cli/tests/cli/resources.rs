@@ -60,7 +60,7 @@ fn the_use_of_each_resource_is_told() {
     assert_eq!((&memory["name"], &memory["jobs"]), (&Value::from("mem"), &Value::from(3)));
     assert_eq!(memory["utilisation"], 860.0 / 1_840.0);
     let ran = folder.run(&args);
-    assert!(ran.err.contains("1 of 4 jobs do not say how much memory they need"), "{}", ran.err);
+    assert!(ran.err.contains("1 of 4 jobs does not say how much memory it needs"), "{}", ran.err);
     assert!(ran.ok().contains("46.7% of 8 GB; 3 jobs ask for some of it"));
     let compared = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB"]);
     assert!(!compared.err.contains("left out"), "every usual candidate counts memory: {}", compared.err);
@@ -236,7 +236,7 @@ fn studies_have_the_resources_of_commands() {
          resources = \"none\"\n[[policy]]\npolicy = \"easy\"\n",
     );
     let ran = folder.run(&["sweep", "all.toml", "--dry-run"]);
-    assert!(ran.err.contains("workload log: 1 of 4 jobs do not say how much memory they need"), "{}", ran.err);
+    assert!(ran.err.contains("workload log: 1 of 4 jobs does not say how much memory it needs"), "{}", ran.err);
     folder.run(&["sweep", "all.toml", "--quiet"]).ok();
     let query = "SELECT workload, wait_mean FROM result ORDER BY configuration";
     let csv = folder.run(&["sweep", "query", "all.db", query, "--format", "csv"]).ok();

@@ -403,15 +403,11 @@ fn memory_is_changed_on_nodes_and_for_processors() {
         ("memory +50%", 0, "8 nodes have a memory of +50% beside what there was"),
         // 50,000 MB cost four processors instead of two, which a large node has; five cost too
         // much.
-        (
-            "set MaxMemPerCPU=12500",
-            0,
-            "28 jobs ask for more memory than goes with their processors and get 56 processors",
-        ),
+        ("set MaxMemPerCPU=12500", 0, "28 jobs ask for more memory than their processors have: 56 processors more"),
         ("set MaxMemPerCPU=10000", 28, "28 jobs ask for more memory"),
         ("set MaxMemPerCPU=25000", 0, "0 jobs ask for more memory"),
         // No job had a default.
-        ("set DefMemPerCPU=4000", 0, "0 jobs whose memory"),
+        ("set DefMemPerCPU=4000", 0, "0 jobs that got the old default"),
     ];
     let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
     cases.iter().for_each(|(change, ..)| args.extend(["--change", change]));
@@ -429,7 +425,7 @@ fn memory_is_changed_on_nodes_and_for_processors() {
     let args = ["whatif", "other", "--quiet", "--format", "json", "--change", "set DefMemPerCPU=20000"];
     let found = folder.run(&args).json();
     let one = &found["alternatives"][0];
-    assert!(one["notes"].to_string().contains("84 jobs whose memory"), "{}", one["notes"]);
+    assert!(one["notes"].to_string().contains("84 jobs that got the old default"), "{}", one["notes"]);
     assert_eq!(one["refused"], 28);
     let classes = one["classes"].as_array().expect("classes");
     let of_cpu = classes.iter().find(|class| class["by"] == "partition" && class["class"] == "cpu").expect("a class");

@@ -59,7 +59,7 @@ fn a_job_that_is_too_wide_cannot_start() {
     let queue = std::fs::read_to_string(&path).expect("read");
     std::fs::write(&path, queue.replace("(Resources)|8|", "(Resources)|12|")).expect("written");
     let text = folder.run(&["when", "--state", "now"]).ok();
-    assert!(text.contains("cannot start: 8 processors take jobs"), "{text}");
+    assert!(text.contains("cannot start: 8 processors for new jobs"), "{text}");
     let text = folder.run(&["when", "--state", "now", "--job", "12"]).ok();
     assert!(text.contains("cannot start: the nodes that take new jobs have 8 processors"), "{text}");
     let json = folder.run(&["when", "--state", "now", "--job", "12", "--format", "json"]).json();

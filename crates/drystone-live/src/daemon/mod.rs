@@ -207,7 +207,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         if garbled > 0 {
             let path = self.config.home.ledger();
-            self.note(&format!("{}: {garbled} lines are not understood and left out", path.display()))?;
+            self.note(&format!("{}: lines that are not understood and left out: {garbled}", path.display()))?;
         }
         self.ledger.begin_again().map_err(LiveError::io(self.config.home.ledger().display()))
     }

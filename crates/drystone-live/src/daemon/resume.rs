@@ -108,7 +108,7 @@ fn taught(
     }
     let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
     let notes =
-        vec![format!("{why}: jobs are adopted as they are, and predictors are taught {taught} jobs of the journal")];
+        vec![format!("{why}: jobs are adopted as they are, and jobs of the journal that teach predictors: {taught}")];
     let inputs = if jobs.is_empty() { Vec::new() } else { vec![CoreInput::Taught { offset: 0, jobs }] };
     let latest =
         inputs.iter().filter_map(|input| if let CoreInput::Taught { jobs, .. } = input { jobs.last() } else { None });

@@ -1,6 +1,6 @@
 //! Documents as parts of a page.
 
-use super::{Document, DocumentBlock, DocumentTable, Tone};
+use super::{Document, DocumentBlock, DocumentTable, TableValue, Tone};
 use crate::html::{escape, prose};
 use std::fmt::Write;
 
@@ -15,9 +15,16 @@ impl DocumentTable {
         if !caption.is_empty() {
             let _ = write!(out, "<caption><span>{caption}</span></caption>");
         }
+        // Numbers of rows below no name are narrow.
+        let is_number = |row: &Vec<TableValue>| row.first().is_some_and(|value| value.text.parse::<u32>().is_ok());
+        let is_ranked = self.columns.first().is_some_and(String::is_empty) && self.rows.iter().all(is_number);
         out.push_str("<thead><tr>");
         for (at, name) in self.columns.iter().enumerate() {
-            let class = if self.text_columns.contains(&at) { " class=\"words\"" } else { "" };
+            let class = match at {
+                0 if is_ranked => " class=\"rank\"",
+                _ if self.text_columns.contains(&at) => " class=\"words\"",
+                _ => "",
+            };
             let _ = write!(out, "<th scope=\"col\"{class}><span class=\"name\">{}</span></th>", escape(name));
         }
         out.push_str("</tr></thead><tbody>");
@@ -26,7 +33,8 @@ impl DocumentTable {
             for (at, value) in row.iter().enumerate() {
                 let text = escape(&value.text);
                 if at == 0 {
-                    let _ = write!(out, "<th scope=\"row\"><span class=\"name\">{text}</span></th>");
+                    let class = if is_ranked { " class=\"rank\"" } else { "" };
+                    let _ = write!(out, "<th scope=\"row\"{class}><span class=\"name\">{text}</span></th>");
                     continue;
                 }
                 let tone = match value.tone {

@@ -10,6 +10,7 @@ use super::stats::{quantile, sorted};
 use super::{AsHappened, FidelitySettings};
 use crate::jobs::SiteJobFate;
 use crate::site::Site;
+use crate::words::count_noun;
 use drystone::model::SharedSort;
 use serde::{Deserialize, Serialize};
 
@@ -455,10 +456,10 @@ impl PoolFidelity {
             (e.within_minute, e.within_hour, e.recorded_mean, e.replayed_mean)
         {
             all.push(format!(
-                "Under {policy} {} of {} jobs start within a minute of when they did, {} within an hour; the mean wait is {}, \
+                "Under {policy} {} of {} start within a minute of when they did, {} within an hour; the mean wait is {}, \
                  and {} in the records.",
                 percent(minute),
-                e.jobs,
+                count_noun(e.jobs as u64, "job"),
                 percent(hour),
                 length(replayed),
                 length(recorded)

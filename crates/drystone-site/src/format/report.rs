@@ -3,6 +3,7 @@
 use crate::clock;
 use crate::machine::PoolUnit;
 use crate::manifest::{Manifest, PoolSummary};
+use crate::words::count_noun;
 use std::fmt::Write;
 
 /// The account of an import as text.
@@ -12,17 +13,17 @@ pub fn report(manifest: &Manifest) -> String {
     let name = if m.cluster.is_empty() { "a cluster" } else { m.cluster.as_str() };
     let users = match m.users {
         0 => "users that are not recorded".to_string(),
-        users => counted(users, "user"),
+        users => count_noun(users, "user"),
     };
     let _ = writeln!(
         text,
         "{name}: {}, {} unusable; {} of {users}",
-        counted(m.rows, "row"),
+        count_noun(m.rows, "row"),
         m.bad_rows,
-        counted(m.jobs, "job")
+        count_noun(m.jobs, "job")
     );
     for file in &m.files {
-        let _ = writeln!(text, "  {}: {}, {}", file.name, counted(file.rows, "row"), file.kind);
+        let _ = writeln!(text, "  {}: {}, {}", file.name, count_noun(file.rows, "row"), file.kind);
     }
     if !m.ignored_columns.is_empty() {
         let _ = writeln!(text, "  columns not needed: {}", m.ignored_columns.join(", "));
@@ -33,7 +34,7 @@ pub fn report(manifest: &Manifest) -> String {
     let _ = writeln!(
         text,
         "  running at its beginning: {}, waiting: {}; at its end: {} and {}",
-        counted(w.running_at_start, "job"),
+        count_noun(w.running_at_start, "job"),
         w.queued_at_start,
         w.running_at_end,
         w.queued_at_end
@@ -73,11 +74,6 @@ pub fn report(manifest: &Manifest) -> String {
     let not: Vec<&str> = all.iter().copied().filter(|gap| *gap != LIMITS || m.limits == 0).collect();
     let _ = writeln!(text, "\nNot simulated: {}", not.join("; "));
     text
-}
-
-/// A number of things: `1 row`, `2 rows`.
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Gaps where a site is simulated on its nodes, under its own `slurm.conf`.
@@ -120,16 +116,16 @@ fn pool_text(text: &mut String, pool: &PoolSummary) {
         "  {}: {} {unit} ({size}); {}, {}, {}; {} {}",
         pool.name,
         pool.units,
-        counted(u64::from(pool.nodes), "node"),
-        counted(pool.cpus, "processor"),
-        counted(pool.gpus, "GPU"),
+        count_noun(u64::from(pool.nodes), "node"),
+        count_noun(pool.cpus, "processor"),
+        count_noun(pool.gpus, "GPU"),
         if pool.partitions.len() == 1 { "partition" } else { "partitions" },
         if pool.partitions.is_empty() { "none".to_string() } else { pool.partitions.join(", ") }
     );
     let _ = writeln!(
         text,
         "    {}, {} core-seconds; whole nodes {:.1}% of these, GPUs with {:.1}% of the jobs, so it is counted in {unit}",
-        counted(pool.jobs, "job"),
+        count_noun(pool.jobs, "job"),
         pool.core_seconds,
         pool.whole_nodes,
         pool.with_gpus
@@ -154,10 +150,10 @@ fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
     let decides = match pool.unit {
         PoolUnit::Node => return,
         PoolUnit::Cpu => {
-            format!("memory decides the size of {}, GPUs of {}", counted(pool.by_memory, "job"), pool.by_gpus)
+            format!("memory decides the size of {}, GPUs of {}", count_noun(pool.by_memory, "job"), pool.by_gpus)
         }
         PoolUnit::Gpu => {
-            format!("processors decide the size of {}, memory of {}", counted(pool.by_cpus, "job"), pool.by_memory)
+            format!("processors decide the size of {}, memory of {}", count_noun(pool.by_cpus, "job"), pool.by_memory)
         }
     };
     let what = if pool.unit == PoolUnit::Gpu { "GPU-seconds" } else { "core-seconds" };
@@ -169,7 +165,7 @@ fn shares_text(text: &mut String, pool: &PoolSummary, unit: &str) {
             text,
             "    sizes are the {unit} held; by dominant share {} would be larger, and all together by {:.2}% of {what} (--count \
              dominant)",
-            counted(pool.by_cpus + pool.by_memory + pool.by_gpus, "job"),
+            count_noun(pool.by_cpus + pool.by_memory + pool.by_gpus, "job"),
             pool.inflated
         ),
     };

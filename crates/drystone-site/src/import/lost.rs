@@ -10,6 +10,7 @@ use crate::jobs::{FoundJob, JobMarks};
 use crate::machine::Projection;
 use crate::manifest::MeasuredWindow;
 use crate::rows::AccountingTable;
+use crate::words::count_noun;
 use std::collections::BTreeSet;
 
 /// Returns the capacity that pools lacked over time.
@@ -179,8 +180,9 @@ fn bare_reservations(
     }
     if left > 0 {
         warnings.push(format!(
-            "{left} reservations say neither their nodes nor jobs that ran within them: left out; at the site: sacctmgr -P show reservation \
-             format=Cluster,Name,NodeNames,TRES,Start,End"
+            "{} without nodes and without jobs that ran within: left out; at the site: sacctmgr -P show reservation \
+             format=Cluster,Name,NodeNames,TRES,Start,End",
+            count_noun(left, "reservation")
         ));
     }
     losses

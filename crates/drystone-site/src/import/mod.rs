@@ -30,6 +30,7 @@ use crate::rules::{ImportRule, RuleEffect};
 use crate::site::Site;
 use crate::text::TimeForm;
 use crate::watch::ImportObserver;
+use crate::words::count_noun;
 use drystone_slurm::accounts::{self, Accounts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -306,7 +307,10 @@ fn beside(
             }
         };
         if unused > 0 {
-            beside.warnings.push(format!("{name}: {unused} rows say of no node that it was out, or lack a time"));
+            beside.warnings.push(format!(
+                "{name}: {} left out, which name no node that was out, or lack a time",
+                count_noun(unused, "row")
+            ));
         }
         beside.unused += unused;
     }

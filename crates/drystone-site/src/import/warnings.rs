@@ -7,6 +7,7 @@ use crate::manifest::MeasuredWindow;
 use crate::readers::ReaderMemory;
 use crate::rows::AccountingTable;
 use crate::rules::ImportRule;
+use crate::words::count_noun;
 
 /// Everything that is to be said.
 pub(super) fn warnings(
@@ -165,23 +166,25 @@ fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings
     if let Some(skewed) = manifest.rule(ImportRule::Skewed) {
         let first = skewed.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
-            "in {} of {} jobs the end less the start is not the run time that the record says (the first at {first}); the run time counts",
-            skewed.jobs, manifest.jobs
+            "in {} of {} the end less the start is not the run time that the record says (the first at {first}); the run time counts",
+            skewed.jobs,
+            count_noun(manifest.jobs, "job")
         ));
     }
     if let Some(differ) = manifest.rule(ImportRule::NodesDiffer) {
         let first = differ.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
-            "in {} of {} jobs the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
+            "in {} of {} the list of nodes is of another length than the number of nodes, or longer than the number of processors (the first \
              at {first})",
-            differ.jobs, manifest.jobs
+            differ.jobs,
+            count_noun(manifest.jobs, "job")
         ));
     }
     if let Some(same) = manifest.rule(ImportRule::SameId).filter(|_| !table.unkeyed.is_empty()) {
         warnings.push(format!(
-            "{} rows have the number, submission and start of another and are jobs of their own; if a column tells them apart (ProcId, the task \
+            "{} with the number, submission and start of another: taken as jobs of their own; if a column tells them apart (ProcId, the task \
              of an array), name it TaskID in --columns",
-            same.jobs
+            count_noun(same.jobs, "row")
         ));
     }
     let (foreign, first) = table.names.foreign();

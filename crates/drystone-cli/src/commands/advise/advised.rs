@@ -4,6 +4,7 @@ use crate::commands::compare::replay::JobReplay;
 use crate::held::HeldWaits;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use drystone_advise::{Advice, GoalFigure, PassCost, PeriodLength};
+use drystone_site::waits::SiteWaits;
 use drystone_whatif::ClassChange;
 use serde::{Serialize, Serializer};
 
@@ -44,6 +45,9 @@ pub(super) struct Advised {
     /// Parts of the waiting in which jobs are held back, where they share limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<HeldWaits>,
+    /// The recorded waits of a site.
+    #[serde(skip)]
+    pub(super) waits: Option<SiteWaits>,
     /// Settings that `--check` remarks on.
     #[serde(skip)]
     pub(super) to_look_at: Vec<&'static str>,

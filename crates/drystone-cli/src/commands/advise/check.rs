@@ -14,6 +14,7 @@ use crate::output::number::{TimeColumn, count, fixed, percent};
 use crate::output::{self, Printable, ReportFile};
 use drystone::metrics::JobSelection;
 use drystone_advise::{Evidence, HealthCase, HealthRemark, PassCost, RecordedJob, SiteKnobs, health};
+use drystone_site::PoolSummary;
 use drystone_site::waits::{SiteWaits, WaitCause, WaitsOptions, waits as recorded_waits};
 use drystone_slurm::conf::SlurmConf;
 use drystone_whatif::{ChangeList, PairedChange};
@@ -93,13 +94,8 @@ pub(crate) fn checked(
             log.display()
         )));
     }
-    let remarks = remarks_of_jobs(&input, &jobs, &conf, (&cost, cycle));
-    // As `waits` counts them: in the units of the pools, not on nodes.
-    let folder = input.site.as_ref().and_then(|_| crate::site::folder(log));
-    let waits = match folder {
-        Some((folder, _)) => Some(recorded_waits(&drystone_site::open(&folder)?, &WaitsOptions::default())),
-        None => None,
-    };
+    let waits = waits_of(&input, log)?;
+    let remarks = remarks_of_jobs(&input, &jobs, &conf, (&cost, cycle), waits.as_ref());
     let worth = if args.worth { worth(args, log, &remarks, stop)? } else { Vec::new() };
     Ok(CheckedRemarks {
         schema: "drystone/check/1",
@@ -115,10 +111,23 @@ pub(crate) fn checked(
     })
 }
 
+/// The recorded waits of a site as `waits` counts them: in the units of the pools, not on nodes.
+/// `None` for a log.
+///
+/// # Errors
+/// A folder that cannot be read again.
+pub(super) fn waits_of(input: &WorkloadInput, log: &Path) -> Result<Option<SiteWaits>, CommandFailure> {
+    let Some((folder, name)) = input.site.as_ref().and_then(|_| crate::site::folder(log)) else { return Ok(None) };
+    let site = drystone_site::open(&folder)?;
+    let is_named = |pool: &PoolSummary| Some(&pool.name) == name.as_ref();
+    let pool = site.manifest.pools.iter().position(is_named).and_then(|at| u16::try_from(at).ok());
+    Ok(Some(recorded_waits(&site, &WaitsOptions { pool, ..WaitsOptions::default() })))
+}
+
 /// The remarks on a site's own `slurm.conf`, without any simulation; none for a log.
-pub(super) fn remarks_of_site(input: &WorkloadInput, site: &SiteKnobs) -> Vec<HealthRemark> {
+pub(super) fn remarks_of_site(input: &WorkloadInput, site: &SiteKnobs, waits: Option<&SiteWaits>) -> Vec<HealthRemark> {
     match (&site.conf, &input.site) {
-        (Some((_, conf)), Some(_)) => remarks_of_jobs(input, &recorded(input), conf, (&site.cost, None)),
+        (Some((_, conf)), Some(_)) => remarks_of_jobs(input, &recorded(input), conf, (&site.cost, None), waits),
         _ => Vec::new(),
     }
 }
@@ -128,10 +137,12 @@ fn remarks_of_jobs(
     jobs: &[RecordedJob],
     conf: &SlurmConf,
     (cost, cycle_micros): (&PassCost, Option<u64>),
+    waits: Option<&SiteWaits>,
 ) -> Vec<HealthRemark> {
     let qos: BTreeSet<i32> = input.workload.jobs().iter().map(|job| job.queue).collect();
     let procs = input.workload.machine().procs;
-    health(&HealthCase { conf, jobs, procs, cost, cycle_micros, qos: qos.len() })
+    let waited = waits.map(|waits| waits.seconds);
+    health(&HealthCase { conf, jobs, procs, waited, cost, cycle_micros, qos: qos.len() })
 }
 
 /// Simulates the site as it is and with each suggested setting.

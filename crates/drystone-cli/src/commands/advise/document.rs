@@ -212,7 +212,10 @@ pub(super) fn unseen(answer: &AdvisedWay, period: &str) -> Option<String> {
 /// Describes the further periods that would tell a change of 10 %.
 pub(super) fn more_periods(answer: &AdvisedWay, period: &str) -> String {
     match answer.unseen.more_periods {
-        Some(more) if more > 0 => format!("; about {more} more {period}s like these would tell a change of 10%"),
+        Some(more) if more > 0 => {
+            let more = plural(more as u64, &format!("more {period}"));
+            format!("; about {more} like these would tell a change of 10%")
+        }
         _ => String::new(),
     }
 }

@@ -36,6 +36,7 @@ use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
 use drystone_whatif::{ChangeList, ClassChange, PeriodLength, Periods};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Waits are excessive beyond what so large a share of the jobs wait now.
@@ -54,7 +55,8 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
     let site = site(args, &input, cost)?;
     // What needs no simulation is said at once.
-    for remark in check::remarks_of_site(&input, &site).iter().filter(|remark| remark.change) {
+    let waits = check::waits_of(&input, args.source.path().unwrap_or(Path::new("")))?;
+    for remark in check::remarks_of_site(&input, &site, waits.as_ref()).iter().filter(|remark| remark.change) {
         message::note(&format!("{}: {} (--check)", remark.setting, remark.text));
     }
     let stop = interrupt::stop_in_order();
@@ -146,7 +148,8 @@ fn advised(
     let (changes, live) = tried(args, &site);
     let changer = Changer::of(args, input, &outages)?;
     let guards = changer.looked_up(&args.guard)?;
-    let remarks = check::remarks_of_site(input, &site);
+    let waits = check::waits_of(input, args.source.path().unwrap_or(Path::new("")))?;
+    let remarks = check::remarks_of_site(input, &site, waits.as_ref());
     let first = AdviceStudy::new(&site, (&args.goal, &guards), (Vec::new(), Vec::new()), args.phases);
     let figures = first.figures.clone();
     drop(first);
@@ -216,6 +219,7 @@ fn advised(
             .map_or(args.cpus > 1, |(_, conf)| conf.nodes.iter().any(|node| node.cpus > 1)),
         not_tried: left_out,
         held,
+        waits,
         to_look_at: remarks.iter().filter(|remark| remark.change).map(|remark| remark.setting).collect(),
         path: args.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string()),
         replay,

@@ -3,12 +3,14 @@
 
 use super::advised::Advised;
 use super::document::{classes, line, more_periods, notes, payers};
+use crate::commands::waits::causes::cause_words;
 use crate::output::document::{Document, DocumentTable, TableValue};
 use crate::output::number::{change, in_unit, percent};
 use crate::output::reports::COLUMNS;
 use drystone::metrics::MetricUnit;
 use drystone_advise::{AdviceReason, AdvisedWay};
 use drystone_report::meta::WORLD;
+use drystone_site::waits::{SiteWaits, WaitCause, WaitCauseKind};
 use drystone_whatif::ClassChange;
 
 /// Lines of the whole overview.
@@ -34,6 +36,23 @@ pub(super) fn overview(advised: &Advised) -> Document {
     made.find(fits).unwrap_or_else(|| of(advised, 2, 0, 0))
 }
 
+/// Least share of the waiting of a limit that is named, and most limits that are.
+const WORTH_NAMING: f64 = 0.1;
+const NAMED: usize = 2;
+
+/// The sentence on the limits that recorded waits name; `None` where no reasons are recorded or
+/// hardly any waiting is of this kind.
+fn recorded_limits(waits: &SiteWaits, site: &str) -> Option<String> {
+    let is_limit = |cause: &&WaitCause| matches!(cause.kind, WaitCauseKind::QosLimit | WaitCauseKind::AssocLimit);
+    let causes = waits.causes.iter().filter(is_limit).filter(|cause| cause.share >= WORTH_NAMING).take(NAMED);
+    let parts: Vec<String> =
+        causes.map(|cause| format!("{} {}", percent(Some(cause.share), 0), cause_words(cause))).collect();
+    (waits.has_reasons && !parts.is_empty()).then(|| {
+        let limits = parts.join("; ");
+        format!("{limits}, which no policy changes: `drystone waits {site}` names a command for each")
+    })
+}
+
 fn asked(advised: &Advised) -> Vec<AskedWay<'_>> {
     let (advice, pays) = (&advised.advice, &advised.pays);
     let all = [
@@ -51,7 +70,8 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
     let asked = asked(advised);
     let mut facts: Vec<(String, String)> = Vec::new();
     facts.extend(advised.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
-    let held = advised.held.as_ref().and_then(|held| held.sentence(&advised.path));
+    let recorded = advised.waits.as_ref().and_then(|waits| recorded_limits(waits, &advised.path));
+    let held = recorded.or_else(|| advised.held.as_ref().and_then(|held| held.sentence(&advised.path)));
     facts.extend(held.map(|held| ("Waiting".to_string(), held)));
     if !advised.to_look_at.is_empty() {
         let text = format!("look at {}: drystone advise {} --check", advised.to_look_at.join(", "), advised.path);

@@ -1,7 +1,7 @@
 //! Logs without estimates: what stands for them, and what that means for a verdict.
 
 use crate::meta::WorkloadMeta;
-use crate::output::number::{count, percent};
+use crate::output::number::{count, percent, plural};
 use drystone::log::clean::MissingEstimate;
 
 /// From this share of the jobs on, run times in place of estimates leave nothing to recommend.
@@ -21,11 +21,11 @@ pub(super) fn foreseen(workload: &WorkloadMeta) -> Option<String> {
     let share = jobs as f64 / workload.jobs.max(1) as f64;
     (rule.is_run() && share > MANY).then(|| {
         format!(
-            "{} of {} jobs ({}) have no estimate, and their true run times replace it: a policy that plans with them \
+            "{} of {} ({}): no estimate, and the true run time replaces it: a policy that plans with it \
              knows the future, so no policy that plans with estimates is recommended. --estimates tsafrir, factor(2) \
              or user-mean uses a model instead.",
             count(jobs),
-            count(workload.jobs),
+            plural(workload.jobs, "job"),
             percent(Some(share), 0)
         )
     })
@@ -42,10 +42,10 @@ pub(super) fn modelled(workload: &WorkloadMeta) -> Option<String> {
     let reason = if replaced { "those of the log are replaced" } else { "the log has none" };
     is_model.then(|| {
         format!(
-            "The estimates of {} of {} jobs are made up by the model {rule}: {reason}, and another model may give another \
+            "The estimates of {} of {} are made up by the model {rule}: {reason}, and another model may give another \
              verdict.",
             count(jobs),
-            count(workload.jobs)
+            plural(workload.jobs, "job")
         )
     })
 }

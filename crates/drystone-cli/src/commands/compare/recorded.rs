@@ -1,7 +1,7 @@
 //! Checks that a log can distinguish policies, and that the simulated machine resembles the one
 //! that wrote it.
 
-use crate::output::number::{TimeUnit, count, duration};
+use crate::output::number::{TimeUnit, duration, plural};
 use drystone::log::swf::SwfRecord;
 use drystone::metrics::Report;
 use serde::Serialize;
@@ -37,9 +37,9 @@ impl RecordedWaits {
     pub(super) fn fact(&self, baseline: &str, report: &Report) -> String {
         let simulated = report.measures.wait.mean.map_or_else(|| "none".to_string(), duration);
         format!(
-            "{} on average over {} jobs; simulated {baseline}: {simulated}",
+            "{} on average over {}; simulated {baseline}: {simulated}",
             duration(self.wait_mean),
-            count(self.jobs)
+            plural(self.jobs, "job")
         )
     }
 

@@ -1,7 +1,7 @@
 //! Distance of the simulated baseline from a site's records. No policy is called better or worse by
 //! less.
 
-use crate::output::number::{count, duration, fixed, percent};
+use crate::output::number::{duration, fixed, percent, plural};
 use crate::site::SiteInput;
 use drystone::metrics::{Comparison, JobRow, Measure, Metric, MetricVerdict};
 use serde::Serialize;
@@ -105,10 +105,10 @@ impl JobReplay {
     pub(crate) fn sentence(&self) -> String {
         let JobReplay { policy, wait, bounded_slowdown, .. } = self;
         format!(
-            "Replay error: of {} jobs, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
+            "Replay error: of {}, {} start under {policy} within a minute of their recorded start; mean wait {} against {} \
              recorded, mean bounded slowdown {} against {}. Differences between policies that are smaller than this error are not judged; \
              `drystone fidelity` says more.",
-            count(self.jobs),
+            plural(self.jobs, "job"),
             percent(Some(self.within_minute), 1),
             duration(wait.simulated),
             duration(wait.recorded),

@@ -142,9 +142,10 @@ impl SheetParts<'_> {
         }
         if let Some(broken) = result.map(|r| r.promises).filter(|promises| promises.broken > 0) {
             price.push(format!(
-                "{} of {} starts that it announced were not kept.",
+                "{} of {} that it announced {} not kept.",
                 count(broken.broken),
-                count(broken.promised)
+                plural(broken.promised, "start"),
+                if broken.broken == 1 { "was" } else { "were" }
             ));
         }
         price

@@ -4,7 +4,7 @@
 //! those that suspend jobs take a machine that can.
 
 use super::choices::{RoleChoices, find, is_noticeable, starvation};
-use crate::output::number::{bound, change, count, duration, percent};
+use crate::output::number::{bound, change, count, duration, percent, plural};
 use drystone::inference::says_nothing;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::{ComparedPolicy, Comparison, Measure, Metric, MetricChange, MetricVerdict, Payer, payers};
@@ -221,7 +221,9 @@ fn with_interval(c: &MetricChange, words: VerdictLength) -> String {
 /// Describes the further weeks that would tell a difference of 10 %, where these do not.
 pub(super) fn more_weeks(c: &MetricChange) -> String {
     match c.evidence.more_weeks {
-        Some(more) if more > 0 => format!("; about {more} more weeks like these would tell a difference of 10%"),
+        Some(more) if more > 0 => {
+            format!("; about {} like these would tell a difference of 10%", plural(more as u64, "more week"))
+        }
         _ => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, fixed, percent};
+use crate::output::number::{count, fixed, percent, plural};
 use crate::output::{Printable, report};
 use drystone_when::{AnswerMethod, ForecastScore, ForecasterSettings, ForeseeOptions, Foreseen, MethodScore};
 use serde::Serialize;
@@ -112,9 +112,9 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     };
     let all = &ours.all;
     let mut lines = vec![format!(
-        "Of {} jobs that waited, {}% started within the central 50% of their forecast and {}% within the central \
+        "Of {} that waited, {}% started within the central 50% of their forecast and {}% within the central \
          90%.",
-        count(all.questions),
+        plural(all.questions, "job"),
         fixed(100.0 * all.coverage[0], 1),
         fixed(100.0 * all.coverage[1], 1)
     )];
@@ -131,9 +131,9 @@ fn verdict(found: &Foreseen) -> Vec<String> {
     let promises = found.promises;
     if promises.made > 0 {
         lines.push(format!(
-            "The policy itself announced a latest start to {} jobs and kept it for {} of them; on average they started {} min \
+            "The policy itself announced a latest start to {} and kept it for {} of them; on average they started {} min \
              before it.",
-            count(promises.made),
+            plural(promises.made, "job"),
             count(promises.kept),
             fixed(promises.earlier, 0)
         ));

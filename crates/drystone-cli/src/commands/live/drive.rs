@@ -5,6 +5,7 @@ use super::{OFF, home, slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
+use crate::output::number::plural;
 use drystone_live::clock::wall;
 use drystone_live::cluster::Cluster;
 use drystone_live::core::Core;
@@ -82,7 +83,7 @@ fn re_arm(home: &Home) -> Result<(), CommandFailure> {
         return Ok(());
     }
     if times >= RE_ARMS {
-        message::error(&format!("given back by the timer {times} times: not driving again"));
+        message::error(&format!("given back by the timer {}: not driving again", plural(times.into(), "time")));
         return Ok(());
     }
     let pause = CALM.as_secs();

@@ -4,6 +4,7 @@ use crate::args::PlaygroundArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::message;
+use crate::output::number::plural;
 use drystone::generate::{self, Params, WorkloadLength};
 use drystone_live::cluster::slurm::install::Installation;
 use drystone_live::state::Home;
@@ -60,9 +61,9 @@ pub(super) fn playground(args: &PlaygroundArgs) -> CommandOutcome {
     std::os::unix::fs::symlink(cluster.conf(), &link)
         .map_err(|e| CommandFailure::write(&link.display().to_string(), &e))?;
     message::note(&format!(
-        "a private Slurm of {} nodes with {} processors each is up; in another terminal: export SLURM_CONF={} DRYSTONE_STATE={} DRYSTONE_RUN={}",
-        args.nodes,
-        args.cpus,
+        "a private Slurm of {} with {} each is up; in another terminal: export SLURM_CONF={} DRYSTONE_STATE={} DRYSTONE_RUN={}",
+        plural(args.nodes.into(), "node"),
+        plural(args.cpus.into(), "processor"),
         link.display(),
         home.state().display(),
         home.run().display()

@@ -1,7 +1,7 @@
 //! Causes of recorded waits for people, each with the command that answers to it.
 
 use crate::output::document::{DocumentTable, TableValue};
-use crate::output::number::{NONE, count, duration, percent};
+use crate::output::number::{NONE, duration, percent, plural};
 use drystone_site::Site;
 use drystone_site::waits::{SiteWaits, WaitCause, WaitCauseKind};
 use std::fmt::Write;
@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// Causes of a smaller share of all waiting are shown together.
 const SMALL: f64 = 0.005;
+/// Causes of at least this share of all waiting have a sentence on the page.
+const LARGE: f64 = 0.05;
 /// Most causes of the short form, and most commands.
 const SHOWN: usize = 5;
 const STEPS: usize = 4;
@@ -58,7 +60,7 @@ pub(crate) fn headline(waits: &SiteWaits) -> Option<String> {
     let mut text = format!(
         "{} of waiting in all by {}: {} {}",
         duration(waits.seconds),
-        if waits.all.jobs == 1 { "1 job".to_string() } else { format!("{} jobs", count(waits.all.jobs)) },
+        plural(waits.all.jobs, "job"),
         percent(Some(first.share), 0),
         cause_words(first)
     );
@@ -71,6 +73,16 @@ pub(crate) fn headline(waits: &SiteWaits) -> Option<String> {
         text.push_str(" No reasons are recorded (column Reason of sacct): causes follow from what ran.");
     }
     Some(text)
+}
+
+/// The sentences that a page begins with: the first cause, and each other one that is large.
+pub(super) fn page_sentences(waits: &SiteWaits) -> Vec<String> {
+    let large = waits.causes.iter().take(SHOWN).skip(1).filter(|cause| cause.share >= LARGE);
+    let others = large.map(|cause| {
+        let (share, jobs) = (percent(Some(cause.share), 0), plural(cause.jobs, "job"));
+        format!("{share} {}: {jobs}, {} on average.", cause_words(cause), duration(cause.mean))
+    });
+    headline(waits).into_iter().chain(others).collect()
 }
 
 /// Causes, numbered, the largest first.
@@ -140,6 +152,10 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> String {
             Some(limit) => format!("whatif {path} --qos-limit {}", shell_quoted(&format!("{}: {limit}", cause.of))),
             None => format!("advise {path} --only limits"),
         },
+        WaitCauseKind::AssocLimit => match doubled(&cause.limit).filter(|_| is_of_account(cause, site)) {
+            Some(limit) => format!("whatif {path} --account-limit {}", shell_quoted(&format!("{}: {limit}", cause.of))),
+            None => explain(),
+        },
         WaitCauseKind::NoRoom => more_nodes(cause.pool, site, path),
         WaitCauseKind::RoomByCount if site.slurm_conf().is_some() => format!("advise {path} --check"),
         WaitCauseKind::Dependency | WaitCauseKind::Hold | WaitCauseKind::BeginTime | WaitCauseKind::ArrayLimit => {
@@ -152,7 +168,18 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> String {
     }
 }
 
-/// A limit of a QOS that `whatif` can change, twice as large.
+/// Returns whether the account of a cause has limits of its own, beside those of its users.
+fn is_of_account(cause: &WaitCause, site: &Site) -> bool {
+    let accounts = site.accounts();
+    let own = accounts.as_ref().and_then(|all| Some(&all.assocs[all.find(&cause.of, "")?].limits));
+    own.is_some_and(|own| match cause.limit.split_once('=').map(|(field, _)| field) {
+        Some("GrpTRES") => !own.grp_tres.is_empty() || !own.grp_named.is_empty(),
+        Some("GrpJobs") => own.grp_jobs.is_some(),
+        _ => false,
+    })
+}
+
+/// A limit of a QOS or an account that `whatif` can change, twice as large.
 fn doubled(limit: &str) -> Option<String> {
     if ["MaxWall", "MaxJobs=", "MaxSubmit=", "GrpSubmit"].iter().any(|field| limit.starts_with(field)) {
         return None;

@@ -260,7 +260,7 @@ fn size(one: &NodeAlternative, result: &WhatIfResult) -> String {
             parts.push("nothing can be said of the size".to_string());
         }
         (AlternativeVerdict::Unclear, Some(more)) => {
-            parts.push(format!("about {more} more weeks like these would tell 10%"));
+            parts.push(format!("about {} like these would tell 10%", plural(more as u64, "more week")));
         }
         (AlternativeVerdict::Alike, _) => parts.push("no difference worth the name".to_string()),
         _ => {}

@@ -4,7 +4,7 @@ use super::classes::JobClasses;
 use super::curve::{NodeCurve, WORTH};
 use super::simulate::{Before, ScenarioFigures, ScenarioRun, SimulatedScenarios};
 use crate::meta::{ExperimentMeta, WorkloadMeta};
-use crate::output::number::{count, duration};
+use crate::output::number::{duration, plural};
 use crate::site::SiteInput;
 use drystone::inference::{DifferenceVerdict, EstimateBasis, correct_family};
 use drystone_whatif::{
@@ -190,11 +190,11 @@ impl MeanWaitReplay {
 
     pub(super) fn sentence(&self) -> String {
         format!(
-            "Replay: the mean wait before is {} simulated and {} recorded, over {} jobs. A difference that is smaller than the \
+            "Replay: the mean wait before is {} simulated and {} recorded, over {}. A difference that is smaller than the \
              distance between them may be the simulation's; `drystone fidelity` says more.",
             duration(self.simulated),
             duration(self.recorded),
-            count(self.jobs)
+            plural(self.jobs, "job")
         )
     }
 }

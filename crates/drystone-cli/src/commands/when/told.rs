@@ -215,7 +215,10 @@ impl WhenOutput {
         let mut text = format!("{name} ({} procs, limit {}){place}{waited}\n", one.procs, limit(one.limit));
         let Some(answer) = &one.answer else {
             text += &match one.too_wide {
-                true => format!("  cannot start: the nodes that take new jobs have {} processors\n", self.machine),
+                true => format!(
+                    "  cannot start: the nodes that take new jobs have {}\n",
+                    plural(u64::from(self.machine), "processor")
+                ),
                 false => "  starts at the next scheduling pass, as far as processors and the policy go\n".to_string(),
             };
             return text;
@@ -368,10 +371,10 @@ impl WhenOutput {
 
     fn all(&self, clock: &ZoneClock) -> String {
         let mut text = format!(
-            "{} waiting, {} running, {} processors free; {} held back or not yet eligible\n",
+            "{} waiting, {} running, {} free; {} held back or not yet eligible\n",
             plural(u64::from(self.waiting), "job"),
             self.running,
-            self.free,
+            plural(u64::from(self.free), "processor"),
             self.kept.len()
         );
         if self.jobs.is_empty() {
@@ -443,7 +446,7 @@ impl WhenOutput {
         line(&mut text, &header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
         for (one, row) in self.jobs.iter().zip(&rows) {
             let Some(answer) = &one.answer else {
-                let never = format!("cannot start: {} processors take jobs", self.machine);
+                let never = format!("cannot start: {} for new jobs", plural(u64::from(self.machine), "processor"));
                 line(&mut text, row, if one.too_wide { &never } else { "at the next pass" });
                 continue;
             };

@@ -1,5 +1,6 @@
 //! Plots of a log: arrivals, run times and their tail, estimates, users.
 
+use crate::output::number::plural;
 use drystone::log::describe::WorkloadDescription;
 use drystone::log::transient::{Transient, ValueMoments};
 use drystone::model::Workload;
@@ -156,7 +157,7 @@ fn users(workload: &Workload) -> Vec<Figure> {
         Figure {
             id: format!("user-{user}"),
             title: format!("Run times and estimates of user {user}"),
-            note: format!("{} jobs, by submit.{thinned}", jobs.len()),
+            note: format!("{}, by submit.{thinned}", plural(jobs.len() as u64, "job")),
             marks: SeriesMarks::Points,
             x: FigureAxis::new("days since the first submit", AxisReading::Number),
             y: FigureAxis::new("length", AxisReading::Seconds).log(),

@@ -236,6 +236,15 @@ impl Browser {
         &self.requests
     }
 
+    /// Returns the pages of A4 that the page takes on paper.
+    pub(crate) fn printed_pages(&mut self) -> usize {
+        let paper = json!({ "paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true });
+        let printed = self.call("Page.printToPDF", paper);
+        let bytes = base64_bytes(printed["data"].as_str().expect("a document"));
+        let words = [&b"/Type /Page\n"[..], b"/Type /Page ", b"/Type /Page/"];
+        (0..bytes.len()).filter(|&at| words.iter().any(|word| bytes[at..].starts_with(word))).count()
+    }
+
     /// A picture of the whole page, where pictures are wanted: PNG in base64.
     pub(crate) fn picture(&mut self, name: &str) {
         let Some(directory) = std::env::var_os("DRYSTONE_SCREENSHOTS") else { return };
@@ -250,6 +259,23 @@ impl Drop for Browser {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The bytes that a text in base64 stands for.
+fn base64_bytes(text: &str) -> Vec<u8> {
+    let value = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let letters: Vec<u8> = text.bytes().filter(|letter| !b"=\n".contains(letter)).map(value).collect();
+    let group = |four: &[u8]| {
+        let bits = four.iter().fold(0_u32, |bits, &six| bits << 6 | u32::from(six)) << (6 * (4 - four.len()));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    };
+    letters.chunks(4).flat_map(group).collect()
 }
 
 /// The address of a file, whatever its name holds.

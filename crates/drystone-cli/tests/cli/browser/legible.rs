@@ -184,7 +184,7 @@ fn a_page_is_small() {
     }
 }
 
-/// The sheet says what is recommended and what was assumed, and prints alone on one page.
+/// The sheet says what is recommended and what was assumed, and is what is printed, on one page.
 #[test]
 fn the_sheet_stands_first_and_prints_alone() {
     let Some((_folder, mut page)) = page() else { return };
@@ -199,9 +199,45 @@ fn the_sheet_stands_first_and_prints_alone() {
     for word in ["Bounded slowdown", "Reservation", "Promise"] {
         assert!(words.as_str().is_some_and(|text| text.contains(word)), "{word}");
     }
-    // 1,123 pixels are a page of A4 at 96 to the inch.
-    page.look(Screen { width: 794, height: 1123, dark: false });
-    page.until("window.innerWidth === 794");
-    let height = page.eval("document.getElementById('summary').getBoundingClientRect().height");
-    assert!(height.as_f64() < Some(1123.0), "{height}");
+    assert_eq!(page.printed_pages(), 1);
+    page.eval("document.documentElement.dataset.print = 'all'");
+    assert!(page.printed_pages() > 3);
+}
+
+/// The sentence, the picture of the changes and who pays for them come first; the picture is in
+/// sight before anything is scrolled.
+#[test]
+fn the_first_picture_is_in_the_first_screen() {
+    let Some(mut page) = chromium() else { return };
+    let folder = Folder::new();
+    folder.run(&["compare", "--quiet", "--report", "usual.html"]).ok();
+    for (width, height) in [(1280, 800), (390, 844)] {
+        page.open(&folder.path("usual.html"), Screen { width, height, dark: false }, true);
+        page.until("document.querySelectorAll('#lead svg path').length > 3");
+        let bottom = page.eval("document.querySelector('#lead .plot').getBoundingClientRect().bottom");
+        assert!(bottom.as_f64() < Some(f64::from(height)), "{width}: the picture ends at {bottom}");
+        assert_eq!(page.eval("document.querySelectorAll('#figure-change-wait').length"), 1);
+    }
+    let order =
+        page.eval("Array.from(document.querySelectorAll('#summary > *'), e => e.id || e.className || e.localName)");
+    assert_eq!(order, json!(["h2", "headline", "lead", "sheet", "details", "tools"]));
+}
+
+/// Pages without scripts print their sentences and first pictures on one page, and everything on
+/// request.
+#[test]
+fn still_pages_print_on_one_page() {
+    let Some(mut page) = chromium() else { return };
+    let folder = Folder::new();
+    folder.run(&["import", "--example", "dump", "--quiet"]).ok();
+    folder.run(&["import", "dump", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
+    folder.run(&["waits", "site", "--quiet", "--report", "waits.html"]).ok();
+    let change = ["whatif", "site", "--qos-limit", "normal: MaxTRESPU=cpu=256", "--quiet", "--report", "whatif.html"];
+    folder.run(&change).ok();
+    for name in ["waits.html", "whatif.html"] {
+        page.open(&folder.path(name), Screen { width: 1280, height: 800, dark: false }, false);
+        assert_eq!(page.printed_pages(), 1, "{name}");
+        page.eval("document.querySelector('.everything').checked = true");
+        assert!(page.printed_pages() > 1, "{name}");
+    }
 }

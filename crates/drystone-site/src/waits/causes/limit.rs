@@ -75,13 +75,22 @@ fn tres_text(field: &str, tres: &Tres, amount: LimitedAmount) -> Option<String> 
     Some(format!("{field}={name}={}", value?))
 }
 
+/// The limit of devices with a type as `sacctmgr` writes it, where there is only one.
+fn named_text(field: &str, named: &[(String, u64)], amount: LimitedAmount) -> Option<String> {
+    let mut devices = named.iter().filter(|(name, _)| name.starts_with("gres/"));
+    let (name, most) = devices.next().filter(|_| amount == LimitedAmount::Gres)?;
+    devices.next().is_none().then(|| format!("{field}={name}={most}"))
+}
+
 /// A limit of a group or a job, which QOS and associations share.
 fn shared_text(limits: &AccountLimits, reach: LimitReach, amount: LimitedAmount) -> Option<String> {
     let plain = |field: &str, value: Option<u32>| value.map(|value| format!("{field}={value}"));
     match (reach, amount) {
         (LimitReach::Group, LimitedAmount::Jobs) => plain("GrpJobs", limits.grp_jobs),
         (LimitReach::Group, LimitedAmount::Submits) => plain("GrpSubmit", limits.grp_submit),
-        (LimitReach::Group, _) => tres_text("GrpTRES", &limits.grp_tres, amount),
+        (LimitReach::Group, _) => {
+            tres_text("GrpTRES", &limits.grp_tres, amount).or_else(|| named_text("GrpTRES", &limits.grp_named, amount))
+        }
         (_, LimitedAmount::Jobs) => plain("MaxJobs", limits.max_jobs),
         (_, LimitedAmount::Submits) => plain("MaxSubmit", limits.max_submit),
         _ => tres_text("MaxTRES", &limits.max_tres, amount),
@@ -93,10 +102,12 @@ fn qos_text(qos: &Qos, reach: LimitReach, amount: LimitedAmount) -> Option<Strin
     match (reach, amount) {
         (LimitReach::User, LimitedAmount::Jobs) => plain("MaxJobsPU", qos.max_jobs_user),
         (LimitReach::User, LimitedAmount::Submits) => plain("MaxSubmitPU", qos.max_submit_user),
-        (LimitReach::User, _) => tres_text("MaxTRESPU", &qos.max_tres_user, amount),
+        (LimitReach::User, _) => tres_text("MaxTRESPU", &qos.max_tres_user, amount)
+            .or_else(|| named_text("MaxTRESPU", &qos.max_named_user, amount)),
         (LimitReach::Account, LimitedAmount::Jobs) => plain("MaxJobsPA", qos.max_jobs_account),
         (LimitReach::Account, LimitedAmount::Submits) => plain("MaxSubmitPA", qos.max_submit_account),
-        (LimitReach::Account, _) => tres_text("MaxTRESPA", &qos.max_tres_account, amount),
+        (LimitReach::Account, _) => tres_text("MaxTRESPA", &qos.max_tres_account, amount)
+            .or_else(|| named_text("MaxTRESPA", &qos.max_named_account, amount)),
         _ => shared_text(&qos.limits, reach, amount),
     }
 }
