@@ -136,7 +136,8 @@ impl Site {
     }
 }
 
-/// Parses the amounts of devices with a type, other devices and licences that a job asked for in all.
+/// Parses the amounts of devices with a type, other devices and licences that a job asked for in
+/// all.
 fn parse_named_amounts(asks: &str) -> Vec<(String, u64)> {
     let part = |part: &str| {
         let (name, amount) = part.split_once('=')?;
