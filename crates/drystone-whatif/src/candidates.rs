@@ -87,7 +87,7 @@ fn qos(premises: &Premises) -> Vec<SiteChange> {
     all
 }
 
-/// What accounts bound now, twice and half as high: the first accounts that bound anything.
+/// Limits of the first accounts that have any, twice and half as high.
 fn accounts(premises: &Premises) -> Vec<SiteChange> {
     let limited = premises.limits.iter().flat_map(|accounts| &accounts.assocs).filter(|assoc| {
         let own = &assoc.limits;
