@@ -203,7 +203,7 @@ def _check_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> N
 
 
 def _chosen(actions: Any, number: int) -> npt.NDArray[np.int64]:
-    """Actions as the extension takes them; what are none is refused."""
+    """Returns actions as the extension takes them; refuses anything else."""
     chosen = np.ascontiguousarray(actions)
     if chosen.shape != (number,):
         raise ValueError(f"actions have the shape {chosen.shape}; expected ({number},)")

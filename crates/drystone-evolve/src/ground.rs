@@ -89,12 +89,12 @@ struct LogGround {
     /// Each with the begin of what counts.
     pieces: Vec<(Workload, Time)>,
     bound: Option<(MeasureObjective, f64)>,
-    /// Value of the objective under the first order, against which the log counts where there are
-    /// several.
+    /// Value of the objective under [`REFERENCE`], by which values on this log are divided where
+    /// there are several logs.
     reference: f64,
 }
 
-/// Order against which logs count alike where there are several.
+/// Order whose value makes several logs count alike.
 const REFERENCE: &str = "fcfs";
 
 impl ChoiceGround {
@@ -112,9 +112,9 @@ impl ChoiceGround {
         ChoiceGround { logs: Vec::new(), objective, template }.with_log(workload, parts, guard)
     }
 
-    /// Chooses on parts of this log too. The value of a candidate is then the mean over the logs of
-    /// its value as a multiple of that of first come, first served, so that all count alike; a
-    /// guard holds on each.
+    /// Chooses on parts of this log as well. The value of a candidate is then the mean over the
+    /// logs of its value as a multiple of that of first come, first served, so that all count
+    /// alike; a guard holds on each.
     ///
     /// # Errors
     /// As [`ChoiceGround::new`].
@@ -148,11 +148,17 @@ impl ChoiceGround {
             };
             ground.bound = Some((guard.of, least));
         }
-        let first = self.formula(REFERENCE)?;
-        if let Some(tally) = ground.tally(&first, &[self.objective.measure], &never)? {
-            ground.reference = tally[0].value(self.objective.maximum);
-        }
         self.logs.push(ground);
+        // One log alone is judged by its values as they are.
+        if self.logs.len() > 1 {
+            let first = self.formula(REFERENCE)?;
+            let new = if self.logs.len() == 2 { 0 } else { self.logs.len() - 1 };
+            for log in &mut self.logs[new..] {
+                if let Some(tally) = log.tally(&first, &[self.objective.measure], &never)? {
+                    log.reference = tally[0].value(self.objective.maximum);
+                }
+            }
+        }
         Ok(self)
     }
 
@@ -181,9 +187,10 @@ impl ChoiceGround {
         let mut all = CandidateScore { quality: 0.0, excess: 0.0 };
         for log in &self.logs {
             let Some(score) = log.score(&policy, self.objective, stop)? else { return Ok(Err(Stopped)) };
-            // A value of 0 under first come, first served leaves nothing to gain.
-            let counts = self.logs.len() == 1 || log.reference <= 0.0;
-            all.quality += if counts { score.quality } else { score.quality / log.reference } / self.logs.len() as f64;
+            // A value of 0 under first come, first served is no measure of others.
+            let is_undivided = self.logs.len() == 1 || log.reference <= 0.0;
+            all.quality +=
+                if is_undivided { score.quality } else { score.quality / log.reference } / self.logs.len() as f64;
             all.excess = all.excess.max(score.excess);
         }
         Ok(Ok(all))

@@ -128,6 +128,8 @@ pub enum Unsuitable {
     Suspends(String),
     #[error("policy {0} chooses the sizes of jobs, which this driver cannot; leave out `shape`, `resize` and `drop`")]
     Sizes(String),
+    #[error("policy {0} waits for low carbon intensity or prices, which no cluster reports; leave out `hold`")]
+    Unpriced(String),
     #[error(
         "policy {0} sends running jobs back to wait, which loses their progress; this driver does not support that: \
          choose one that does not preempt"
@@ -202,6 +204,9 @@ impl Core {
         }
         if needs.shape || needs.resize {
             return Err(Unsuitable::Sizes(name()));
+        }
+        if scheduler.policy.awaits_term().is_some() {
+            return Err(Unsuitable::Unpriced(name()));
         }
         if needs.requeue {
             return Err(Unsuitable::Requeues(name()));

@@ -193,7 +193,7 @@ pub(crate) struct Plot {
 
 #[pymethods]
 impl Plot {
-    /// The drawing as JSON, of which `restore` makes it again.
+    /// Returns the drawing as JSON, from which `restore` makes it.
     fn save(&self) -> String {
         let Drawing { id, title, note, svg, determined } = &*self.drawing;
         json!({ "drawing": { "id": id, "title": title, "note": note, "svg": svg }, "determined": determined })

@@ -89,8 +89,8 @@ pub(crate) fn predict(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let told = with_objects(py, &scene.slots, &scene.numbers, move |_| library::predict(&input, &options))?;
-    Ok(told.map_err(|failure| scene.failure(py, &failure))?.into())
+    let result = with_objects(py, &scene.slots, &scene.numbers, move |_| library::predict(&input, &options))?;
+    Ok(result.map_err(|failure| scene.failure(py, &failure))?.into())
 }
 
 /// Brackets the best possible schedule; the options are those of the command `headroom`.
@@ -103,8 +103,8 @@ pub(crate) fn headroom(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::headroom(&input, &options, stop))?;
-    Ok(told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
+    let result = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::headroom(&input, &options, stop))?;
+    Ok(result.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
 }
 
 /// Scores answers to when waiting jobs start; the options are those of the command `foresee`.
@@ -117,8 +117,8 @@ pub(crate) fn foresee(
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
     let scene = WorkScene::new(log, slots);
-    let told = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::foresee(&input, &options, stop))?;
-    Ok(told.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
+    let result = with_objects(py, &scene.slots, &scene.numbers, move |stop| library::foresee(&input, &options, stop))?;
+    Ok(result.map_err(|failure| scene.failure(py, &failure))?.ok_or_else(stopped)?.into())
 }
 
 /// Simulates a log, or a site or a log at a path, before and after changes; the options are those

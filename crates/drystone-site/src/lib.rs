@@ -48,6 +48,7 @@ pub use manifest::{
     FileRead, LogComment, Manifest, MeasuredWindow, NodeSummary, PartitionSummary, PoolSummary, RuleCount, SCHEMA,
     SiteSetting,
 };
+pub use moldable::MoldableTable;
 pub use options::{Arrive, Counting, Het, ImportEffort, ImportOptions, Preempted, Size, Throttle, Wide, Withdraw};
 pub use own_policy::with_conf;
 pub use ranges::NodeRanges;

@@ -6,20 +6,35 @@ use crate::workload::number;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Sizes of a job; longer lists are of no use.
+/// Largest difference between the ends of a range; jobs with wider ranges are left out.
 const MOST_SIZES: u32 = 10_000;
 
+/// Sizes of moldable jobs as a table for `--shapes`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MoldableTable {
+    /// Text of the table, with its header.
+    pub table: String,
+    /// Number of jobs in it.
+    pub jobs: usize,
+    /// Number of jobs left out because their ranges are wider than 10,000 nodes.
+    pub left_out: usize,
+}
+
 impl Site {
-    /// Writes the sizes of its jobs as a table for `--shapes`: moldable, with an estimate that is
-    /// the same at every size. Returns also the number of jobs.
+    /// Returns the sizes of jobs that asked for a range of nodes. They are moldable, with one
+    /// estimate for all sizes.
     #[must_use]
-    pub fn moldable_jobs(&self, ranges: &NodeRanges) -> (String, usize) {
+    pub fn moldable_jobs(&self, ranges: &NodeRanges) -> MoldableTable {
         let mut table = "job,kind,sizes,pref,declared\n".to_string();
-        let mut written = BTreeSet::new();
+        let (mut written, mut wide) = (BTreeSet::new(), BTreeSet::new());
         for job in self.jobs() {
             let Some((least, most)) = job.id.and_then(|id| ranges.range(id)) else { continue };
             let nodes = job.nodes.filter(|nodes| *nodes > 0).unwrap_or(1);
-            if job.units == 0 || most - least > MOST_SIZES || !written.insert(number(&job)) {
+            if most - least > MOST_SIZES {
+                wide.insert(number(&job));
+                continue;
+            }
+            if job.units == 0 || !written.insert(number(&job)) {
                 continue;
             }
             let each = job.units.div_ceil(nodes);
@@ -28,7 +43,6 @@ impl Site {
             let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
             let _ = writeln!(table, "{},moldable,{},{},none", number(&job), sizes.join(" "), job.units);
         }
-        let jobs = written.len();
-        (table, jobs)
+        MoldableTable { table, jobs: written.len(), left_out: wide.len() }
     }
 }

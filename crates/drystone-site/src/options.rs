@@ -176,7 +176,7 @@ pub struct ImportOptions {
     pub from: Option<String>,
     /// Its end.
     pub until: Option<String>,
-    /// Collects the ranges of nodes that jobs ask for, where they are of use.
+    /// Collection of the ranges of nodes that jobs ask for; `None` if they are not needed.
     pub node_ranges: Option<NodeRanges>,
     /// Amount of work done at once.
     pub effort: ImportEffort,

@@ -82,7 +82,7 @@ fn node_range(line: &str) -> Option<(u32, u32)> {
     range
 }
 
-/// `2-4`, or with letters for thousands `1k-2k`.
+/// Reads a range such as `2-4`, or `1k-2k` with `k` for 1,024.
 fn read_range(text: &str) -> Option<(u32, u32)> {
     let (least, most) = text.split_once('-')?;
     let count = |text: &str| -> Option<u32> {

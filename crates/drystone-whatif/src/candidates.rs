@@ -14,8 +14,8 @@ const MOST: usize = 3;
 const FEW: f64 = 0.001;
 
 /// The limits to try: in the partitions with most work a longest limit below that in use, with
-/// longer jobs split, and for each QOS a bound on the processors of a user, and what QOS and
-/// accounts bound now twice and half as high. They depend on the site and its jobs, never on what
+/// longer jobs split; for each QOS a bound on the processors of a user; and the present limits of
+/// QOS and accounts, doubled and halved. They depend on the site and its jobs, never on what
 /// simulations say.
 pub fn limit_candidates(premises: &Premises) -> Vec<ChangeList> {
     let mut all = partitions(premises);

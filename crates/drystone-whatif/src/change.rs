@@ -591,7 +591,10 @@ fn limited(
         limits.push(((*known).to_string(), value));
     }
     match limits.is_empty() {
-        true => Err(scan.error(scan.at(), format!("expected limits such as {}=10", all[1 % all.len()]))),
+        true => Err(scan.error(
+            scan.at(),
+            format!("expected limits such as {}=10", all.iter().find(|key| !key.contains("TRES")).unwrap_or(&all[0])),
+        )),
         false => Ok((name, limits)),
     }
 }
@@ -599,8 +602,23 @@ fn limited(
 /// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits
 /// of groups also bound devices of a type and licences.
 fn is_amount(limit: &str, value: &str) -> bool {
-    let has_name = |name: &String| limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"));
-    let numbers = value.split(',').all(|part| part.split_once('=').is_some_and(|(_, amount)| !amount.is_empty()));
+    let has_name = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"))
+    };
+    let is_number = |amount: &str| {
+        let read = || drystone_slurm::accounts::Tres::parse(&format!("cpu={amount}"));
+        amount == "-1" || read().is_ok_and(|(tres, _)| tres.cpu.is_some())
+    };
+    let is_size = |amount: &str| {
+        let read = || drystone_slurm::accounts::Tres::parse(&format!("mem={amount}"));
+        read().is_ok_and(|(tres, _)| tres.mem.is_some())
+    };
+    let is_amount = |part: &str| match part.split_once('=') {
+        Some((name, amount)) => is_number(amount) || name.trim().eq_ignore_ascii_case("mem") && is_size(amount),
+        None => false,
+    };
+    let numbers = value.split(',').all(is_amount);
     numbers && drystone_slurm::accounts::Tres::parse(value).is_ok_and(|(_, left)| left.iter().all(has_name))
 }
 

@@ -10,16 +10,37 @@ use drystone::model::{DeviceDemand, DevicePer, NodeShape};
 use drystone_slurm::accounts::{AccountLimits, Accounts, Tres};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gives every user an association: Slurm limits nothing of a job without one.
+/// Gives every user an association: Slurm enforces no limit on a job without one.
 fn associate(premises: &Premises, accounts: &mut Accounts) {
-    let by_number = |of: &BTreeMap<String, i32>| -> BTreeMap<i32, String> {
-        of.iter().map(|(name, &number)| (number, name.clone())).collect()
-    };
-    let (users, groups) = (by_number(&premises.users), by_number(&premises.accounts));
-    let name = |of: &BTreeMap<i32, String>, number: i32| of.get(&number).cloned().unwrap_or_else(|| number.to_string());
+    let names = PeopleNames::new(premises);
     let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
     for (group, user) in all {
-        accounts.find_or_add(&name(&groups, group), &name(&users, user));
+        accounts.find_or_add(&names.account(group), &names.user(user));
+    }
+}
+
+/// Names of users and accounts by their numbers in a log.
+struct PeopleNames {
+    users: BTreeMap<i32, String>,
+    accounts: BTreeMap<i32, String>,
+}
+
+impl PeopleNames {
+    fn new(premises: &Premises) -> PeopleNames {
+        let by_number = |of: &BTreeMap<String, i32>| -> BTreeMap<i32, String> {
+            of.iter().map(|(name, &number)| (number, name.clone())).collect()
+        };
+        PeopleNames { users: by_number(&premises.users), accounts: by_number(&premises.accounts) }
+    }
+
+    /// Returns the name of a user; its number where it has none.
+    fn user(&self, number: i32) -> String {
+        self.users.get(&number).cloned().unwrap_or_else(|| number.to_string())
+    }
+
+    /// Returns the name of an account; its number where it has none.
+    fn account(&self, number: i32) -> String {
+        self.accounts.get(&number).cloned().unwrap_or_else(|| number.to_string())
     }
 }
 
@@ -43,11 +64,14 @@ pub(super) fn qos(
     enforce(applied, change, accounts)?;
     let Some((known, most)) = alone.filter(|(_, most)| !most.is_empty()) else { return Ok(()) };
     let numbers: Vec<Option<i32>> = applied.premises.pools.iter().map(|pool| qos_number(pool, name)).collect();
-    let is_of = |premises: &Premises, draft: &JobDraft| match numbers[premises.pool_of(&draft.job)] {
-        Some(number) => draft.job.queue == number,
-        None => known == 1,
+    let most = |premises: &Premises, draft: &JobDraft| {
+        let is_of = match numbers[premises.pool_of(&draft.job)] {
+            Some(number) => draft.job.queue == number,
+            None => known == 1,
+        };
+        is_of.then_some(most)
     };
-    refuse_beyond(applied, change, &is_of, (&format!("the QOS {name}"), &most))
+    refuse_beyond(applied, change, &most, &format!("the QOS {name}"))
 }
 
 /// Limits an account, and with it those below.
@@ -67,22 +91,55 @@ pub(super) fn account(
         return Err(ApplyError::unknown(change, "account", name, &known.into_iter().collect::<Vec<_>>()));
     };
     table::set_account(&mut accounts.assocs[at].limits, limits).map_err(|problem| ApplyError::new(change, problem))?;
-    let AccountLimits { grp_tres, max_tres, .. } = &accounts.assocs[at].limits;
-    let most = table::least([grp_tres, max_tres]);
-    let mut below = BTreeSet::from([at]);
-    for (number, assoc) in accounts.assocs.iter().enumerate() {
-        if assoc.parent.is_some_and(|parent| below.contains(&parent)) {
-            below.insert(number);
-        }
-    }
-    let names = below.iter().map(|&number| accounts.assocs[number].account.as_str());
-    let groups: BTreeSet<i32> = names.filter_map(|name| applied.premises.accounts.get(name).copied()).collect();
+    let bounds = list_bounds(&applied.premises, &accounts, at);
+    let of_qos: Vec<(Vec<Option<i32>>, AccountLimits)> = accounts
+        .qos
+        .iter()
+        .map(|qos| {
+            (applied.premises.pools.iter().map(|pool| qos_number(pool, &qos.name)).collect(), qos.limits.clone())
+        })
+        .collect();
     enforce(applied, change, accounts)?;
-    if most.is_empty() {
-        return Ok(());
+    // What the QOS of a job bounds in all or in each job, its accounts do not bound so.
+    let most = |premises: &Premises, draft: &JobDraft| {
+        let (group, each) = bounds.get(&(draft.job.group, draft.job.user))?;
+        let pool = premises.pool_of(&draft.job);
+        let of_job = |(numbers, _): &&(Vec<Option<i32>>, AccountLimits)| numbers[pool] == Some(draft.job.queue);
+        Some(match of_qos.iter().find(of_job) {
+            Some((_, qos)) => table::least([&without(*group, &qos.grp_tres), &without(*each, &qos.max_tres)]),
+            None => table::least([group, each]),
+        })
+    };
+    refuse_beyond(applied, change, &most, &format!("the account {name}"))
+}
+
+/// Returns what the jobs of an account and those below it may have, by account and user of jobs: in
+/// all, by the account's own limit, and each, by the limit that is nearest to the user.
+fn list_bounds(premises: &Premises, accounts: &Accounts, at: usize) -> BTreeMap<(i32, i32), (Tres, Tres)> {
+    let names = PeopleNames::new(premises);
+    let all: BTreeSet<(i32, i32)> = premises.workload.jobs().iter().map(|job| (job.group, job.user)).collect();
+    let bound = |(group, user): (i32, i32)| {
+        let from = accounts.find(&names.account(group), &names.user(user))?;
+        let chain = || std::iter::successors(Some(from), |&number| accounts.assocs[number].parent);
+        let mut each = Tres::default();
+        for number in chain() {
+            let own = accounts.assocs[number].limits.max_tres;
+            each = Tres { cpu: each.cpu.or(own.cpu), node: each.node.or(own.node), gpu: each.gpu.or(own.gpu), ..each };
+        }
+        chain().any(|number| number == at).then_some(((group, user), (accounts.assocs[at].limits.grp_tres, each)))
+    };
+    all.into_iter().filter_map(bound).collect()
+}
+
+/// Returns limits without those of the resources that others bound.
+fn without(limits: Tres, others: &Tres) -> Tres {
+    let keep = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
+    Tres {
+        cpu: keep(limits.cpu, others.cpu),
+        node: keep(limits.node, others.node),
+        gpu: keep(limits.gpu, others.gpu),
+        ..limits
     }
-    let is_of = |_: &Premises, draft: &JobDraft| groups.contains(&draft.job.group);
-    refuse_beyond(applied, change, &is_of, (&format!("the account {name}"), &most))
 }
 
 /// The accounts and QOS of a site; where none are known, the QOS of its jobs without limits.
@@ -145,22 +202,23 @@ fn gpus(shape: &NodeShape) -> u64 {
 }
 
 /// Leaves out jobs that ask for more, each by itself, than the limits of their QOS or account let
-/// any job have: none of them would ever start.
+/// any job have, as `most` says for a job that they bound: none of them would ever start.
 fn refuse_beyond(
     applied: &mut Applied,
     change: &SiteChange,
-    is_of: &dyn Fn(&Premises, &JobDraft) -> bool,
-    (holder, most): (&str, &Tres),
+    most: &dyn Fn(&Premises, &JobDraft) -> Option<Tres>,
+    holder: &str,
 ) -> Result<(), ApplyError> {
     let premises = &applied.premises;
     let table = applied.table.clone();
     let beyond = |draft: &JobDraft| {
+        let Some(most) = most(premises, draft) else { return false };
         let at = premises.pool_of(&draft.job);
         let cpus = u64::from(draft.job.procs.div_ceil(premises.pools[at].scale.max(1)));
         let nodes = premises.nodes_of(&draft.job).ceil() as u64;
         let gpus = table.as_ref().and_then(|table| table.shape(draft.job.demand)).map_or(0, gpus);
         let over = |asked: u64, most: Option<u64>| most.is_some_and(|most| asked > most);
-        is_of(premises, draft) && (over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu))
+        over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu)
     };
     let mut drafts = applied.drafts();
     let mut left = LeftOutJobs::default();
@@ -179,10 +237,13 @@ fn refuse_beyond(
     applied.left.node_hours += left.node_hours;
     applied.refused += left.jobs;
     applied.note(format!(
-        "{} of {:.0} node-hours {}, each by itself, for more than {holder} allows: none can run, and all are refused",
+        "{} of {:.0} node-hours {}",
         count_things(left.jobs, "job", "jobs"),
         left.node_hours,
-        if left.jobs == 1 { "asks" } else { "ask" }
+        match left.jobs {
+            1 => format!("asks for more than {holder} allows: it cannot run, and is refused"),
+            _ => format!("ask, each by itself, for more than {holder} allows: none can run, and all are refused"),
+        }
     ));
 
     applied.rebuild(change, drafts)

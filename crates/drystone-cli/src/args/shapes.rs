@@ -41,7 +41,8 @@ pub(crate) struct ShapeArgs {
 impl ShapeArgs {
     /// Returns whether any of them is used.
     pub(crate) fn any(&self) -> bool {
-        self.shapes.is_some() || self.power.is_some() || self.idle > 0 || self.series.is_some()
+        let has_power = self.power.is_some() || self.idle > 0 || self.series.is_some();
+        self.shapes.is_some() || has_power || self.resizing.is_some()
     }
 
     /// The files that are read.

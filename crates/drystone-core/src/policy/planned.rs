@@ -150,8 +150,8 @@ pub(super) struct Believed {
     /// The time has come that the policy had asked to be woken at: an event known beforehand, even
     /// where a job that was believed to end then is given more time in that very second.
     woken: bool,
-    /// A foreign job came, or processors went or came back: the running jobs may not fit the
-    /// machine.
+    /// True if a foreign job has started or the capacity has changed: the running jobs may not fit
+    /// the machine.
     doubtful: bool,
 }
 
@@ -179,7 +179,7 @@ impl Believed {
         self.woken = true;
     }
 
-    /// Processors have gone or come back.
+    /// Takes note of processors that fail or return.
     pub(super) fn capacity_changed(&mut self) {
         self.woken = true;
         self.doubtful = true;
@@ -193,7 +193,7 @@ impl Believed {
         if !self.doubtful {
             return false;
         }
-        // On nodes each job has a seat of its own.
+        // On nodes no two jobs share processors.
         self.doubtful = view.nodes().is_none() && !self.fit(guests, view);
         true
     }

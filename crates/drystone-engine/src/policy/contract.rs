@@ -583,8 +583,8 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// Returns the quantity for whose low values it lets jobs wait; `None` for none. It is refused
-    /// where that is not known ([`crate::engine::Scheduler::fits`]).
+    /// Returns the quantity for whose low values the policy holds jobs, if any. A workload without
+    /// this quantity is refused ([`crate::engine::Scheduler::fits`]).
     fn awaits_term(&self) -> Option<PowerTerm> {
         None
     }

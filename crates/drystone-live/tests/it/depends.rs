@@ -22,7 +22,7 @@ fn one_runs_and_one_must_be_alone() -> (World, ClusterSnapshot, JobKey) {
     assert_eq!(
         look(&mut world.core, 0, &snapshot),
         [ClusterOrder::Release(first), ClusterOrder::Release(alone)],
-        "whether it is alone only the cluster knows"
+        "only the cluster knows whether it is alone"
     );
     let node = snapshot.nodes[0].name.clone();
     let share = drystone_live::cluster::NodeShare { node, procs: Some(1) };
@@ -32,8 +32,8 @@ fn one_runs_and_one_must_be_alone() -> (World, ClusterSnapshot, JobKey) {
     (world, snapshot, alone)
 }
 
-/// Seconds of the looks up to `last` at which a job is released, where the cluster finds it
-/// dependent each time.
+/// Returns the seconds of looks at which a job is released, where the cluster finds it dependent
+/// each time.
 fn tries(core: &mut Core, snapshot: &mut ClusterSnapshot, job: JobKey, seconds: std::ops::Range<i64>) -> Vec<i64> {
     let mut tries = Vec::new();
     for second in seconds {

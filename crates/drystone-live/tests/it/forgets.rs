@@ -337,7 +337,7 @@ fn an_impossible_job_is_tried_beside_the_policy() {
 }
 
 /// A job that is left to the cluster is released and held by an operator between two looks: the
-/// release is not repeated. One that nobody holds is released again.
+/// release is not repeated. A job that is not held is released again.
 #[test]
 fn a_hold_right_after_a_job_was_let_go_stays() {
     for is_held in [true, false] {
@@ -349,8 +349,8 @@ fn a_hold_right_after_a_job_was_let_go_stays() {
         let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
         assert_eq!(look(core, 0, &snapshot), [ClusterOrder::Release(key)]);
         snapshot.jobs[0].reason = PendingReason::UserHold;
-        let told = if is_held { vec![HookMessage::Hold(JobName { id: job, task: None })] } else { Vec::new() };
-        assert_eq!(look_and_hear(core, 1, &snapshot, told), []);
+        let messages = if is_held { vec![HookMessage::Hold(JobName { id: job, task: None })] } else { Vec::new() };
+        assert_eq!(look_and_hear(core, 1, &snapshot, messages), []);
         let orders: Vec<ClusterOrder> = (2..40).flat_map(|second| look(core, second, &snapshot)).collect();
         assert_eq!(orders.is_empty(), is_held, "{orders:?}");
     }

@@ -18,12 +18,12 @@ pub(super) struct ClassIdle {
 }
 
 impl ClassIdle {
-    /// Nothing is known of the classes.
+    /// Forgets all classes.
     pub(super) fn clear(&mut self) {
         self.of = None;
     }
 
-    /// Sees to it that it is of the present state. Returns whether it was of another one.
+    /// Starts again unless it is of the present state of the cluster. Returns whether it did.
     pub(super) fn renew(&mut self, cluster: &ModelCluster, steps: &mut IdleSteps, classes: &NodeClasses) -> bool {
         let state = Some(cluster.state());
         if self.of == state {
@@ -37,7 +37,7 @@ impl ClassIdle {
         true
     }
 
-    /// Classes were parted: their parts are to be counted.
+    /// Forgets classes that were parted, and their new parts.
     pub(super) fn forget_parted(&mut self, parted: &[PartedClass]) {
         if self.of.is_none() {
             return;
@@ -55,14 +55,14 @@ impl ClassIdle {
         steps: &IdleSteps,
         classes: &NodeClasses,
     ) -> u64 {
-        let known = &mut self.known[step * self.width..(step + 1) * self.width];
-        let mut all = 0;
+        let counts = &mut self.known[step * self.width..(step + 1) * self.width];
+        let mut sum = 0;
         for class in members(set) {
-            if known[class] == UNKNOWN {
-                known[class] = steps.count_on(step, classes.words(class));
+            if counts[class] == UNKNOWN {
+                counts[class] = steps.count_on(step, classes.words(class));
             }
-            all += u64::from(known[class]);
+            sum += u64::from(counts[class]);
         }
-        all
+        sum
     }
 }

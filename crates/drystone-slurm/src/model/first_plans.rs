@@ -1,23 +1,24 @@
-//! First plans of the nodes of a plan table: up to when how many nodes are free from its beginning.
+//! First plans of the nodes of a plan table: the times until which nodes are free from its
+//! beginning on.
 
 use super::node_classes::{NodeClasses, PartedClass, members};
 use serde::{Deserialize, Serialize};
 
-/// Beginnings of first plans, and how many nodes of each partition have theirs then.
+/// Beginnings of first plans, and the number of nodes of each partition with that beginning.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct FirstPlans {
-    /// Of each class; [`i64::MAX`]: it has no plan.
+    /// Beginning of the first plan of each class; [`i64::MAX`]: it has no plan.
     of_class: Vec<i64>,
     /// All that any node ever had, ascending.
     begins: Vec<i64>,
-    /// For each of these the nodes of each partition.
+    /// Number of nodes of each partition, for each of these beginnings.
     counts: Vec<u32>,
     /// Number of partitions.
     parts: usize,
 }
 
 impl FirstPlans {
-    /// No node has a plan.
+    /// Starts again, with no plan on any node.
     pub(super) fn reset(&mut self, classes: &NodeClasses, parts: usize) {
         self.of_class.clear();
         self.of_class.resize(classes.count(), i64::MAX);
@@ -28,7 +29,7 @@ impl FirstPlans {
         self.counts.extend((0..parts).map(|number| classes.count_nodes(classes.part(number).iter().copied())));
     }
 
-    /// Classes were parted: both parts have the plans of the whole.
+    /// Copies the plans of classes that were parted to their new parts.
     pub(super) fn copy_parted(&mut self, parted: &[PartedClass]) {
         for &(class, fresh) in parted {
             self.of_class.resize(self.of_class.len().max(fresh + 1), i64::MAX);
@@ -36,7 +37,7 @@ impl FirstPlans {
         }
     }
 
-    /// Classes get a plan that begins at `begin`.
+    /// Adds a plan of some classes that begins at `begin`.
     pub(super) fn add(&mut self, begin: i64, planned: &[u64], classes: &NodeClasses) {
         let at = self.begins.partition_point(|&other| other < begin);
         if self.begins[at] != begin {

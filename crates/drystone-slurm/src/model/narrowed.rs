@@ -55,8 +55,8 @@ impl BackfillPass {
         let short = self.table.licences_until(licences, *from, until);
         later = short.unwrap_or(later);
         let next = (later > 0 && !kind.unplanned).then_some(later);
-        if let Some(known) = cluster.machine.resources.demand(job.demand) {
-            free.intersect(&known.suitable);
+        if let Some(demand) = cluster.machine.resources.demand(job.demand) {
+            free.intersect(&demand.suitable);
         }
         let named = cluster.named_nodes(job);
         let counts = short.is_none()

@@ -87,8 +87,8 @@ impl NodeClasses {
         set
     }
 
-    /// Parts classes that have some of these nodes and others, and returns these and the classes
-    /// that the nodes are then.
+    /// Parts classes that have some of these nodes and others. Returns the parted classes, and the
+    /// set of classes that make up the nodes.
     pub(super) fn part_by(&mut self, nodes: &NodeSet) -> (Vec<PartedClass>, Vec<u64>) {
         let (nodes, mut parted) = (nodes.words(), Vec::new());
         let mut inner = vec![0; self.width];
@@ -159,14 +159,14 @@ pub(super) fn members(set: impl Iterator<Item = u64>) -> impl Iterator<Item = us
     })
 }
 
-/// Sets of `width` words with more words for each.
+/// Returns sets of `width` words as sets of `wider` words.
 pub(super) fn widen(sets: &[u64], width: usize, wider: usize) -> Vec<u64> {
     let mut wide = vec![0; sets.len() / width.max(1) * wider];
     wide.chunks_mut(wider).zip(sets.chunks(width.max(1))).for_each(|(wide, set)| wide[..width].copy_from_slice(set));
     wide
 }
 
-/// Sets that have a class which was parted have the new one as well.
+/// Adds the new part of each parted class to the sets that have the class.
 pub(super) fn copy_members(sets: &mut [u64], width: usize, parted: &[PartedClass]) {
     for set in sets.chunks_mut(width) {
         for &(class, fresh) in parted {

@@ -20,7 +20,7 @@ pub(super) struct PlanRecord {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PlanTable {
     pub(super) records: Vec<PlanRecord>,
-    /// Nodes by what the plans have told apart.
+    /// Nodes by class: those of a class have the same plans.
     pub(super) classes: NodeClasses,
     /// The nodes of the table.
     nodes: NodeSet,
@@ -47,7 +47,7 @@ pub(crate) struct PlanTable {
     /// Idle processors of the classes.
     #[serde(skip)]
     pub(super) idle: ClassIdle,
-    /// Room for searches.
+    /// Memory that searches use again.
     #[serde(skip)]
     pub(super) window: SlidingAnd,
 }
@@ -59,7 +59,7 @@ pub(super) struct PartFact {
     free: u32,
     /// True if one of its nodes has a plan in the record before, and none in this one.
     gains: Option<bool>,
-    /// Processors of these that are idle by a time, and that time; [`i64::MIN`]: not known.
+    /// A time, and the processors of these nodes that are idle by it; [`i64::MIN`]: not known.
     pub(super) idle: (i64, u64),
 }
 
@@ -236,7 +236,7 @@ impl PlanTable {
         &mut self.facts[self.records[index].set as usize * self.parts + number]
     }
 
-    /// The idle processors of all records are to be worked out again.
+    /// Forgets the idle processors of all records.
     pub(super) fn forget_idle(&mut self) {
         self.facts.iter_mut().for_each(|fact| fact.idle = UNKNOWN.idle);
     }
@@ -353,7 +353,7 @@ impl PlanTable {
         self.set(one) == self.set(other) && free(one) == free(other)
     }
 
-    /// Parts classes so that these nodes are whole ones, and returns them.
+    /// Parts classes so that these nodes make up whole classes, and returns the set of those.
     fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
         let (parted, planned) = self.classes.part_by(nodes);
         let width = self.classes.width();

@@ -37,8 +37,8 @@ impl PlanTable {
     /// Returns the idle processors, by a time, of the nodes of a partition that have no plan in a
     /// record.
     fn idle_in(&mut self, index: usize, number: usize, time: i64, idle: &mut RunningEnds<'_>) -> u64 {
-        let (known, count) = self.fact(index, number).idle;
-        if known == time {
+        let (moment, count) = self.fact(index, number).idle;
+        if moment == time {
             return count;
         }
         let step = idle.steps.step_at(idle.cluster, time);

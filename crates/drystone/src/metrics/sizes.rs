@@ -387,9 +387,9 @@ mod tests {
             row(1, 40, 90, 4, SegmentEnd::Ended),
         ];
         let series = PowerSeries::read("s", "time,carbon,price\n0,360,3600\n").expect("a series");
-        let report =
-            SizeReport::of(&workload, &Segments { list: segments.to_vec(), ..Segments::default() }, Some(&series))
-                .expect("measured");
+        let mut kept = Segments::default();
+        kept.list.extend_from_slice(&segments);
+        let report = SizeReport::of(&workload, &kept, Some(&series)).expect("measured");
         // 8·40 + 4·50 + 8·35 + 4·50 of 8·125; 800 + 200 useful.
         assert_eq!((report.held, report.grows, report.shrinks), (1000, 1, 1));
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);

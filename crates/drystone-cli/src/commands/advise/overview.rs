@@ -36,8 +36,10 @@ pub(super) fn overview(advised: &Advised) -> Document {
     made.find(fits).unwrap_or_else(|| of(advised, 2, 0, 0))
 }
 
-/// Least share of the waiting of a limit that is named, and most limits that are.
+/// Least share of all waiting at which a limit is named.
 const WORTH_NAMING: f64 = 0.1;
+
+/// Most limits that are named.
 const NAMED: usize = 2;
 
 /// The sentence on the limits that recorded waits name; `None` where no reasons are recorded or

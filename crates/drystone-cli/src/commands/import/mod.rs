@@ -10,7 +10,8 @@ use crate::output::file::OutputFile;
 use crate::output::{self, message, number, stdout};
 use crate::progress::{CountedReader, Phases, WorkProgress};
 use drystone_site::{
-    AnonymousKey, Hide, ImportObserver, Manifest, Site, SiteError, example_files, import as import_site, report, write,
+    AnonymousKey, Hide, ImportObserver, Manifest, MoldableTable, Site, SiteError, example_files, import as import_site,
+    report, write,
 };
 use drystone_slurm::conf::SlurmConf;
 use std::fs::File;
@@ -90,15 +91,21 @@ pub(crate) fn imported(args: &ImportArgs, out: &Path, stop: &AtomicBool) -> Resu
     let phases = Phases::new();
     let watch = ImportObserver { stop: Some(stop), phase: &|phase| phases.enter(phase) };
     let options = args.options();
+    let read: Vec<Option<&Path>> = args.files.iter().map(|path| Some(path.as_path())).collect();
+    output::file::distinct(&read, &[("--shapes", args.shapes.as_deref())])?;
     let mut site = match import_site(&args.files, &options, &open, watch) {
         Err(SiteError::Stopped) => return Ok(None),
         other => other?,
     };
     drop(phases);
     if let (Some(ranges), Some(file)) = (&options.node_ranges, &args.shapes) {
-        let (table, jobs) = site.moldable_jobs(ranges);
+        let MoldableTable { table, jobs, left_out } = site.moldable_jobs(ranges);
         OutputFile::create(file)?.write_whole(table.as_bytes())?.publish()?;
         message::note(&format!("{} asked for a range of nodes", number::plural(jobs as u64, "job")));
+        if left_out > 0 {
+            let jobs = number::plural(left_out as u64, "job");
+            message::warning(&format!("{jobs} with a range of more than 10,000 nodes left out of the table of sizes"));
+        }
     }
     // What is said of the accounting itself is said before its names are gone.
     for warning in &site.manifest.warnings {

@@ -32,8 +32,8 @@ pub(super) fn convert(args: &ConvertArgs) -> CommandOutcome {
     Ok(DONE)
 }
 
-/// Reads a file that a workload names: from here, or from the folder of the workload, where the
-/// folders of the name may be left out.
+/// Reads a file that a workload names, from the working directory or from the folder of the
+/// workload. There it may lie without the leading folders of its name.
 fn open_beside(log: &Path, file: &str) -> Result<String, String> {
     let folder = log.parent().unwrap_or(Path::new("."));
     let parts: Vec<_> = Path::new(file).components().collect();

@@ -174,7 +174,7 @@ impl MultiQueue {
         self.queue_up(id, span, class, view);
     }
 
-    /// A job with this prediction waits from now on.
+    /// Adds a job with this prediction to its queue.
     fn queue_up(&mut self, id: JobId, span: Span, class: usize, view: &View<'_>) {
         let (job, now) = (view.job(id), view.now());
         let reserved = self.privileges.enter(id, view);

@@ -53,8 +53,8 @@ impl MultiQueue {
         ordered
     }
 
-    /// Jobs of higher priority come first, those that have waited too long before all others; the
-    /// rest of the order stays.
+    /// Moves jobs of higher priority forward, and those that have waited too long before all
+    /// others; the rest of the order stays.
     fn put_important_first(&self, ordered: &mut [(QueuedJob, usize)], view: &View<'_>) {
         let starves = |job: &QueuedJob| self.settings.starve.is_some_and(|patience| view.waited(job.id) > patience);
         let grade = |job: &QueuedJob| if starves(job) { f64::INFINITY } else { self.privileges.grade(job.id) };

@@ -10,7 +10,7 @@ use crate::policy::{Priorities, PriorityError, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Priorities of the jobs that are here, and the reserved starts of those that wait.
+/// Priorities and reserved starts of the jobs that wait or run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct JobPrivileges {
     priorities: Priorities,
@@ -25,7 +25,7 @@ impl JobPrivileges {
         JobPrivileges { priorities, ..JobPrivileges::default() }
     }
 
-    /// Returns whether all jobs are alike.
+    /// Returns whether no rule sets a priority, a reservation or a quota.
     pub(super) fn is_empty(&self) -> bool {
         self.priorities.is_empty()
     }
@@ -34,7 +34,7 @@ impl JobPrivileges {
         self.priorities.reserves()
     }
 
-    /// A job is here, unless it was before. Returns its reserved start.
+    /// Records a job unless it is recorded, and returns its reserved start.
     pub(super) fn enter(&mut self, id: JobId, view: &View<'_>) -> Option<Time> {
         if self.is_empty() {
             return None;
@@ -50,7 +50,7 @@ impl JobPrivileges {
         self.reserved.get(&id).copied()
     }
 
-    /// A job has gone.
+    /// Forgets a job that leaves the system.
     pub(super) fn leave(&mut self, id: JobId, view: &View<'_>) {
         if self.grades.remove(&id).is_some() {
             self.reserved.remove(&id);
@@ -58,7 +58,7 @@ impl JobPrivileges {
         }
     }
 
-    /// The larger, the earlier in its queue.
+    /// Returns the priority of a job; a larger one stands earlier in its queue.
     pub(super) fn grade(&self, id: JobId) -> f64 {
         self.grades.get(&id).copied().unwrap_or(0.0)
     }

@@ -16,7 +16,7 @@ impl FairWeights {
     /// Takes note of an event.
     pub(super) fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
         match event {
-            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
+            PolicyEvent::Arrived(id) | PolicyEvent::Released(id) | PolicyEvent::Runs(id) => {
                 let reference = view.shape(id).map_or(view.job(id).procs, |shape| shape.reference);
                 let seconds = view.prediction_at(id, reference).as_f64();
                 self.of.insert(id, (seconds * f64::from(reference)).sqrt());

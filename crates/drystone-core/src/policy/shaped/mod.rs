@@ -201,7 +201,9 @@ impl ShapedEasy {
             terms.steps(now, view.job(**id).submit + most).any(|step| mean(step) < here)
         };
         let held: BTreeSet<JobId> = self.queue.iter().filter(waits).copied().collect();
-        if !held.is_empty() {
+        // Running jobs may grow at a later step, at which nothing else need happen.
+        let may_grow = self.choices.grows() && !self.is_time_to_grow(view) && view.running().iter().next().is_some();
+        if !held.is_empty() || may_grow {
             self.wake = terms.steps(now, Time::MAX).next();
         }
         held

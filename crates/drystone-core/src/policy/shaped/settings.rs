@@ -116,9 +116,9 @@ impl SizeChoices {
         matches!(self.resize, ResizeRule::Shrink | ResizeRule::Both)
     }
 
-    /// Returns whether a start that is reserved is promised. With `start` its end is what is
-    /// reserved: the job may wait for a wider start. A fair share may grow, and a job may yet wait
-    /// for low carbon.
+    /// Returns whether a reserved start is promised. With `shape=start` the end is reserved: the
+    /// job may wait for a wider start. With `cap=fair` the share may grow, and with `hold` the job
+    /// may wait for low carbon intensity or prices.
     pub(super) fn promises_starts(&self) -> bool {
         self.shape != ShapeRule::Start && !self.is_fair && self.hold.is_none()
     }

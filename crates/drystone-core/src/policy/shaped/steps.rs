@@ -101,7 +101,7 @@ impl RoomSteps {
     pub(super) fn fits(&self, span: HeldSpan, watts: i64) -> bool {
         let (procs, free) = self.lowest(span.from, span.until);
         let held = i64::from(span.procs);
-        // Above the cap not even a job starts that draws nothing.
+        // Above the cap no job starts, not even one that draws nothing.
         procs >= held && free >= held * watts
     }
 

@@ -13,7 +13,7 @@ pub enum PowerTerm {
 }
 
 impl PowerTerm {
-    /// Its name.
+    /// Returns its name: `carbon` or `price`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl PowerTerms {
         self.times.partition_point(|&begin| begin <= time).saturating_sub(1)
     }
 
-    /// Returns a quantity at a time; before the first step that of the first.
+    /// Returns a quantity at a time; before the first step, the value of that step.
     #[must_use]
     pub fn at(&self, term: PowerTerm, time: Time) -> i64 {
         self.values(term).get(self.step(time)).copied().unwrap_or(0)
@@ -91,7 +91,7 @@ impl PowerTerms {
         below.fold(Span::ZERO, |sum, pair| sum + (pair[1] - pair[0]))
     }
 
-    /// Returns the same terms, earlier by so much.
+    /// Returns the terms with all times earlier by a span.
     #[must_use]
     pub(crate) fn earlier(&self, by: Span) -> PowerTerms {
         PowerTerms { times: self.times.iter().map(|time| *time - by).collect(), ..self.clone() }

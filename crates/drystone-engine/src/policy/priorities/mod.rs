@@ -1,6 +1,6 @@
 //! Priorities of users, groups, queues and jobs, and quotas.
 //!
-//! A rule may also reserve a start. They come from a TOML file ([`Priorities::from_toml`]) or from
+//! A rule may also reserve a start. Rules come from a TOML file ([`Priorities::from_toml`]) or from
 //! a short text ([`Priorities::from_text`]). Names are numbers, as logs give them.
 
 mod file;

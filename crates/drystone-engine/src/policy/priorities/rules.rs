@@ -58,15 +58,15 @@ impl Grade {
 /// Takes over the value of another rule where this one has none.
 fn join_value<T: Copy + PartialEq + fmt::Display>(
     (name, whose): (&str, &dyn fmt::Display),
-    mine: &mut Option<T>,
-    theirs: Option<T>,
+    value: &mut Option<T>,
+    other: Option<T>,
 ) -> Result<(), PriorityError> {
-    match (*mine, theirs) {
+    match (*value, other) {
         (Some(a), Some(b)) if a != b => {
             Err(PriorityError(format!("two rules contradict each other: {whose} has {name} = {a} and {name} = {b}")))
         }
         (None, Some(_)) => {
-            *mine = theirs;
+            *value = other;
             Ok(())
         }
         _ => Ok(()),

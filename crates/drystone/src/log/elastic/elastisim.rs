@@ -8,7 +8,7 @@ use crate::model::{JobKind, Procs};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Sizes of a job; a longer table of run times is of no use.
+/// Most sizes of a job; a longer range is refused.
 const MOST_SIZES: u64 = 100_000;
 
 /// Reads all jobs, numbered in their order from 1.
@@ -49,7 +49,7 @@ fn read_job(job: &Value, number: i64, model: &Value, machine: &ElasticMachine) -
         JobKind::Rigid => (nodes("num_nodes")?, nodes("num_nodes")?),
         _ => (nodes("num_nodes_min")?, nodes("num_nodes_max")?),
     };
-    if min > max || max - min > MOST_SIZES {
+    if min > max || max - min >= MOST_SIZES {
         return Err(format!("it has {min} to {max} nodes; expected an ascending range of at most {MOST_SIZES} sizes"));
     }
     let arguments = read_arguments(job.get("arguments"))?;
@@ -84,7 +84,7 @@ fn read_job(job: &Value, number: i64, model: &Value, machine: &ElasticMachine) -
         runs,
         linear: None,
         preferred,
-        limit: limit.map_or(SwfDecimal::UNKNOWN, |limit| (limit as i64).into()),
+        limit: limit.map_or(SwfDecimal::UNKNOWN, |limit| (limit.ceil() as i64).into()),
         points,
     })
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Names in formulas, and what they stand for.
+/// Values of the names in formulas.
 pub(super) type Names = BTreeMap<String, f64>;
 
-/// Parentheses in parentheses no deeper than this.
+/// Greatest depth of nested expressions.
 const DEEPEST: usize = 64;
 
 /// Works a formula out: `+ - * / % ^`, parentheses, and the functions below.
@@ -124,8 +124,8 @@ impl FormulaReader<'_> {
         }
         let name = String::from_utf8_lossy(&self.text[begin..self.at]).into_owned();
         if !self.takes(b'(') {
-            let known = || self.names.keys().cloned().collect::<Vec<_>>().join(", ");
-            return self.names.get(&name).copied().ok_or_else(|| format!("`{name}` is unknown; known are {}", known()));
+            let list = || self.names.keys().cloned().collect::<Vec<_>>().join(", ");
+            return self.names.get(&name).copied().ok_or_else(|| format!("`{name}` is unknown; known are {}", list()));
         }
         let mut values = vec![self.sum()?];
         while self.takes(b',') {

@@ -3,8 +3,8 @@
 //! ([`read_shapes`](super::shapes::read_shapes)).
 //!
 //! Both describe jobs by operations, so that run times need the speed of a processor (of a node, in
-//! ElastiSim), which is part of neither. Input, output and communication take no time here: they
-//! last as long as a network makes of them. What is left out is counted.
+//! ElastiSim), which is part of neither. Input, output and communication take no time here, because
+//! their time depends on a network that is not simulated. What is left out is counted.
 //!
 //! Sources: ElastiSim's documentation of jobs, application models and task types, and its
 //! `Utility.cpp`; Batsim's documentation, `input-workload`.
@@ -119,7 +119,7 @@ pub fn read_elastic(
     Ok(log)
 }
 
-/// Seconds rounded up; what is left of errors of floats does not count.
+/// Rounds seconds up; rounding errors of floats, below a millionth, do not count.
 fn rounded_up(seconds: f64) -> Result<i64, String> {
     match (0.0..TIME_LIMIT as f64).contains(&seconds) {
         true => Ok(((seconds * 1e6).round() / 1e6).ceil() as i64),

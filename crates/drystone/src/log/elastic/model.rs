@@ -5,7 +5,7 @@ use super::formula::{Names, evaluate};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Sequences in sequences no deeper than this.
+/// Greatest depth of nested sequences.
 const DEEPEST: usize = 32;
 
 /// A run of an application at a number of nodes.
@@ -80,7 +80,7 @@ impl ModelRun<'_> {
             let times = self.iterations(phase)?;
             seconds += times * self.tasks(tasks(phase), 0)?;
             if phase.get("scheduling_point").and_then(Value::as_bool).unwrap_or(true) {
-                points += times as u64;
+                points = u64::saturating_add(points, times as u64);
             }
         }
         Ok((seconds, points))
@@ -91,7 +91,7 @@ impl ModelRun<'_> {
     }
 
     fn task(&self, task: &Value, depth: usize) -> Result<f64, String> {
-        let gpus = self.nodes * self.gpus_per_node;
+        let gpus = self.nodes.saturating_mul(self.gpus_per_node);
         let seconds = match kind(task).as_str() {
             "cpu" => match task.get("flops") {
                 None | Some(Value::Null) => 0.0,

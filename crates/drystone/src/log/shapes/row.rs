@@ -67,7 +67,7 @@ impl ShapeRow {
                 self.sizes.dedup();
             }
             "speedup" => self.speedup = Some(cell.parse()?),
-            // Known as it is, which it is where nothing is said.
+            // The scheduler knows the true speedup, as without this column.
             "declared" => self.declared = if cell == "true" { None } else { Some(cell.parse()?) },
             "every" => self.every = seconds(cell)?,
             "grow_cost" => self.costs[0] = seconds(cell)?,
