@@ -95,7 +95,9 @@ pub fn read_elastic(
         wrong(0, "there is no list `jobs` with jobs in it; expected a workload of ElastiSim or Batsim".into())
     })?;
     let mut left_out = BTreeMap::new();
-    let is_elastisim = jobs.iter().any(|job| job.get("application_model").is_some());
+    // Batsim's name of the latter is `subtime`.
+    let keys = ["application_model", "submit_time"];
+    let is_elastisim = jobs.iter().any(|job| keys.iter().any(|key| job.get(key).is_some()));
     let (list, procs) = match is_elastisim {
         true => (elastisim::read(jobs, machine, open, &mut left_out), None),
         false => {
