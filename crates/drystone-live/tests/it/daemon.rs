@@ -433,7 +433,11 @@ fn another_policy_learns_from_the_journal() {
     (site.policy, site.mode) = ("easy++", DaemonMode::Drive);
     site.cluster.borrow_mut().set_hook(true);
     let mut daemon = site.begin();
-    assert!(daemon.stats().notes.iter().any(|note| note.text.contains("taught 6 jobs")), "{:?}", daemon.stats().notes);
+    assert!(
+        daemon.stats().notes.iter().any(|note| note.text.contains("teach predictors: 6")),
+        "{:?}",
+        daemon.stats().notes
+    );
     site.submit(8, 50, 100);
     site.submit(1, 4, 100);
     site.work(&mut daemon, 3);

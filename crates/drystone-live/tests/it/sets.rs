@@ -112,7 +112,7 @@ fn another_division_takes_over_what_is_held() {
     site.sets = both.clone();
     let mut daemon = site.begin();
     let notes: Vec<String> = daemon.stats().notes.iter().map(|note| note.text.clone()).collect();
-    assert!(notes.len() == 2 && notes.iter().all(|note| note.contains("taught 4 jobs")), "{notes:?}");
+    assert!(notes.len() == 2 && notes.iter().all(|note| note.contains("teach predictors: 4")), "{notes:?}");
     assert_eq!(site.work(&mut daemon, 10), None);
     let key = daemon.desks()[0].core().tracker().jobs().find(|job| job.key.id == old[1]).map(|job| job.taken);
     assert_eq!(key, Some(true));

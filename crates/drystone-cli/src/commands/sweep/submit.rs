@@ -183,6 +183,8 @@ impl ReadyTasks<'_> {
         let tasks = TaskFolder::of(&wanted.store);
         let mut store =
             if look && !wanted.store.exists() { None } else { Some(Store::open(&wanted.store, &plan, None)?) };
+        // The queue comes before the results: a task that ends between the two is in both.
+        let (ids, jobs) = if slurm { under_way(&tasks)? } else { (BTreeSet::new(), Vec::new()) };
         let recorded = match &mut store {
             Some(store) => {
                 store.gather(&tasks.published()?, &mut || {})?;
@@ -191,7 +193,6 @@ impl ReadyTasks<'_> {
             None => BTreeSet::new(),
         };
         let again = !recorded.is_empty() || !tasks.submissions()?.is_empty();
-        let (ids, jobs) = if slurm { under_way(&tasks)? } else { (BTreeSet::new(), Vec::new()) };
         let is_under_way = |place: &usize| ids.contains(&plan.simulations[*place].id);
         let missing: Vec<usize> = plan.places(None).filter(|place| !recorded.contains(place)).collect();
         let todo: Vec<usize> = missing.iter().copied().filter(|place| !is_under_way(place)).collect();

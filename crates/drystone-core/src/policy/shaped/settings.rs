@@ -285,10 +285,10 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
 fn hold(args: &Args<'_>) -> Result<Option<TermHold>, SpecError> {
     let term =
         args.choose("hold", &[("none", None), ("carbon", Some(PowerTerm::Carbon)), ("price", Some(PowerTerm::Price))])?;
-    let Some(term) = term else { return Ok(None) };
     let most = seconds(args.text("most")).ok_or_else(|| args.wrong("most"))?;
-    let quantile = (args.get::<f64>("q")? * 1e6).round() as u32;
-    Ok(Some(TermHold { term, most, quantile }))
+    let share = Some(args.get::<f64>("q")?).filter(|share| (0.0..=1.0).contains(share));
+    let quantile = (share.ok_or_else(|| args.wrong("q"))? * 1e6).round() as u32;
+    Ok(term.map(|term| TermHold { term, most, quantile }))
 }
 
 /// Choices of a policy that plans all jobs.

@@ -65,9 +65,9 @@ impl PowerTerms {
     pub fn sum(&self, term: PowerTerm, from: Time, until: Time) -> i128 {
         let values = self.values(term);
         let (mut sum, mut begin) = (0, from);
-        for at in self.step(from)..values.len() {
+        for (at, &value) in values.iter().enumerate().skip(self.step(from)) {
             let end = self.times.get(at + 1).copied().unwrap_or(Time::MAX).min(until);
-            sum += i128::from(values[at]) * i128::from((end - begin).0.max(0));
+            sum += i128::from(value) * i128::from((end - begin).0.max(0));
             begin = begin.max(end);
             if end >= until {
                 break;
