@@ -459,7 +459,7 @@ impl PoolFidelity {
                 "Under {policy} {} of {} start within a minute of when they did, {} within an hour; the mean wait is {}, \
                  and {} in the records.",
                 percent(minute),
-                count_noun(e.jobs as u64, "job"),
+                count_noun(e.jobs, "job"),
                 percent(hour),
                 length(replayed),
                 length(recorded)

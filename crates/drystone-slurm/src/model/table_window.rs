@@ -289,7 +289,7 @@ mod tests {
             let at = |second: i64| {
                 let mut free = part.clone();
                 table.narrow(&mut free, second, second + limit - 1);
-                let gains = |&(ref before, ref record): &(PlanRecord, PlanRecord)| {
+                let gains = |(before, record): &(PlanRecord, PlanRecord)| {
                     let at = |second| {
                         let mut free = part.clone();
                         table.narrow(&mut free, second, second);

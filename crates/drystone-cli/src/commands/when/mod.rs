@@ -50,6 +50,11 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     };
     let clock = ZoneClock::in_zone(args.timezone.as_deref())?;
     let policy = chosen_policy(args, dir)?;
+    if policy.scheduler().policy.awaits_term().is_some() {
+        return Err(CommandFailure::usage(format_args!(
+            "policy {policy} waits for low carbon intensity or prices, which a state does not hold; leave out `hold`"
+        )));
+    }
     let mut scene = WhenScene::read(dir, args, &policy)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
     let told = answer(args, &mut scene)?;
