@@ -126,6 +126,7 @@ fn states_that_cannot_be_are_refused() {
         (&["--procs", "64", "--limit", "1h"], "64 processors are more than the 8 of the nodes that take new jobs"),
         (&["--partition", "gpu"], "no node in now/nodes.txt is in `gpu`; expected one of main"),
         (&["--policy", "perfect"], "it knows true run times"),
+        (&["--policy", "easy(hold=price)"], "leave out `hold`"),
         (&["--timezone", "Mars"], "there is no zone `Mars`"),
     ] {
         let error = folder.run(&[&["when", "--state", "now"], args].concat()).fails(2);

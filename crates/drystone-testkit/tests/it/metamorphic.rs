@@ -49,7 +49,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'sta
             _ => Err(NOT_SAID),
         },
         CaseChange::Rename => match kind {
-            "slack" if !is("priorities", "equal") => Err("priorities may name users"),
+            "slack" | "multiqueue" if !is("priorities", "equal") => Err("priorities may name users"),
             _ if !never_asks(&|e| *e == Expr::Variable(Variable::User)) => Err("a formula may name users"),
             "goal" if value(spec, "objective").contains("special") => Err("it may name users"),
             _ => Ok(()),
@@ -67,8 +67,14 @@ pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'sta
             "ss" | "tss" => Err("what is usual is learned from what was before"),
             "goal" if value(spec, "objective").contains("fair") => Err("shares are those of what was before"),
             "goal" => Ok(()),
-            "multiqueue" if is("own", "shared") && is("delay", "none") && !is("bounds", "auto") => Ok(()),
-            "multiqueue" => Err("partitions, borders and the delay follow what was before"),
+            "multiqueue"
+                if is("own", "shared") && is("delay", "none") && !is("bounds", "auto") && is("priorities", "equal") =>
+            {
+                Ok(())
+            }
+            "multiqueue" => Err(
+                "partitions, borders and the delay follow what was before; every N-th job counts from the first one",
+            ),
             "slack" if !is("awt", "auto") && !is("awt", "length") && is("priorities", "equal") => Ok(()),
             "slack" => {
                 Err("the average wait is that of the jobs before; quotas and every N-th job count from the first one")

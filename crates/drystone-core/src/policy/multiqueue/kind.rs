@@ -92,7 +92,11 @@ pub(crate) static MULTIQUEUE: PolicyKind = PolicyKind {
     ],
     build: &|args| {
         let priorities = Priorities::from_text(args.text("priorities")).map_err(|e| args.error(e.to_string()))?;
-        Ok(Box::new(MultiQueue::new(settings(args)?, priorities)))
+        let settings = settings(args)?;
+        // They count where the order does.
+        let counts = settings.own == Own::Shared && settings.promise == Promising::Pivot;
+        let priorities = if counts { priorities } else { Priorities::default() };
+        Ok(Box::new(MultiQueue::new(settings, priorities)))
     },
 };
 
