@@ -357,7 +357,7 @@ pub(crate) fn remarks_of(path: &Path) {
 /// the cluster says of settings that the file leaves open.
 pub(crate) fn remarks_at_import(path: &Path, known: &str) {
     let Ok(conf) = SlurmConf::read(path) else { return };
-    let assumed = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |known| known.remarks);
+    let assumed = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |conf| conf.remarks);
     let holds = |own: &ConfRemark| {
         own.topic != Topic::Assumed || assumed.iter().any(|other| other.topic == own.topic && other.text == own.text)
     };

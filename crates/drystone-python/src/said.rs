@@ -37,8 +37,8 @@ pub(crate) struct PySaid {
 }
 
 impl From<WithNotes<library::LibraryOutput>> for PySaid {
-    fn from(told: WithNotes<library::LibraryOutput>) -> PySaid {
-        PySaid { said: Arc::new(told.what), messages: told.messages }
+    fn from(outcome: WithNotes<library::LibraryOutput>) -> PySaid {
+        PySaid { said: Arc::new(outcome.what), messages: outcome.messages }
     }
 }
 
@@ -133,8 +133,9 @@ pub(crate) fn whatif(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let told = with_slots(py, &slots, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome =
+        with_slots(py, &slots, move |stop| library::whatif(input.as_deref(), place.as_deref(), &options, stop))?;
+    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
 /// Tells when waiting jobs of a cluster start; the options are those of the command `when`. Returns
@@ -146,8 +147,8 @@ pub(crate) fn when(
     options: Vec<String>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let told = with_slots(py, &slots, move |_| library::when(&state, &options))?;
-    let WithNotes { what: (text, json), messages } = told.map_err(failed)?;
+    let outcome = with_slots(py, &slots, move |_| library::when(&state, &options))?;
+    let WithNotes { what: (text, json), messages } = outcome.map_err(failed)?;
     Ok((text, json, messages))
 }
 
@@ -160,8 +161,8 @@ pub(crate) fn fidelity(
     options: Vec<String>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
-    let told = with_slots(py, &slots, move |stop| library::fidelity(&site, &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| library::fidelity(&site, &options, stop))?;
+    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
 /// Makes a site of accounting; the options are those of the command `import`. Returns its account
@@ -174,8 +175,8 @@ pub(crate) fn import(
     out: PathBuf,
     options: Vec<String>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let told = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
-    let WithNotes { what: (text, json), messages } = told.map_err(failed)?.ok_or_else(stopped)?;
+    let outcome = interruptible(py, move |stop| library::import(&files, &out, &options, stop))?;
+    let WithNotes { what: (text, json), messages } = outcome.map_err(failed)?.ok_or_else(stopped)?;
     Ok((text, json, messages))
 }
 
@@ -190,8 +191,9 @@ pub(crate) fn advise(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = log.map(|log| Arc::clone(&log.input));
-    let told = with_slots(py, &slots, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome =
+        with_slots(py, &slots, move |stop| library::advise(input.as_deref(), place.as_deref(), &options, stop))?;
+    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
 /// Waits that a site recorded; the options are those of the command `waits`.
@@ -210,13 +212,13 @@ pub(crate) fn evolve(
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<PySaid> {
     let input = Arc::clone(&log.input);
-    let told = with_slots(py, &slots, move |stop| library::evolve(&input, &also, &options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = with_slots(py, &slots, move |stop| library::evolve(&input, &also, &options, stop))?;
+    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
 }
 
 /// Holds published tables beside ours; the options are those of the command `reproduce`.
 #[pyfunction]
 pub(crate) fn reproduce(py: Python<'_>, options: Vec<String>) -> PyResult<PySaid> {
-    let told = interruptible(py, move |stop| library::reproduce(&options, stop))?;
-    Ok(told.map_err(failed)?.ok_or_else(stopped)?.into())
+    let outcome = interruptible(py, move |stop| library::reproduce(&options, stop))?;
+    Ok(outcome.map_err(failed)?.ok_or_else(stopped)?.into())
 }

@@ -38,8 +38,8 @@ impl NodeRanges {
         if let Some(range) = node_range(line) {
             let mut ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // Rows of one job may differ: the order in which they are read must not matter.
-            let known = ranges.entry(id).or_insert(range);
-            *known = range.min(*known);
+            let least = ranges.entry(id).or_insert(range);
+            *least = range.min(*least);
         }
     }
 

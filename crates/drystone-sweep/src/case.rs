@@ -205,7 +205,7 @@ fn write_checkpoints(
     // Beside a case without failures the same choice as with them would be none.
     let drawn = failures.or_else(|| entry.failures.iter().flatten().next()).map(|one| (one.mtbf, one.node));
     let nodes = drawn.or_else(|| measure_failures(&given.outages, workload));
-    let checkpoints = checkpoints.on_nodes(nodes.map(|known| known.0), nodes.map(|known| known.1));
+    let checkpoints = checkpoints.on_nodes(nodes.map(|times| times.0), nodes.map(|times| times.1));
     checkpoints.check().map_err(|problem| wrong(problem.to_string()))?;
     given.platform.checkpoints = Some(checkpoints);
     let settings = [std::mem::take(&mut given.settings), format!("checkpoints({checkpoints})")];

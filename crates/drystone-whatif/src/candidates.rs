@@ -100,8 +100,8 @@ fn accounts(premises: &Premises) -> Vec<SiteChange> {
             ("GrpTRES", "gres/gpu=", own.grp_tres.gpu),
             ("GrpJobs", "", own.grp_jobs.map(u64::from)),
         ];
-        let known = amounts.into_iter().filter_map(|(key, of, now)| Some((key, of, now?)));
-        known.flat_map(move |(key, of, now)| {
+        let bounds = amounts.into_iter().filter_map(|(key, of, now)| Some((key, of, now?)));
+        bounds.flat_map(move |(key, of, now)| {
             [now.saturating_mul(2), (now / 2).max(1)].map(|value| SiteChange::Account {
                 name: assoc.account.clone(),
                 limits: vec![(key.to_string(), format!("{of}{value}"))],

@@ -1,5 +1,6 @@
 //! Changes of a site as values, and as texts.
 
+use super::limit_text::{ACCOUNT_LIMITS, QOS_LIMITS, read_limits};
 use super::scan::{Scan, SiteChangeError};
 use super::setting_text;
 use drystone::log::transform::LoadFactor;
@@ -309,11 +310,11 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "border" => border(scan)?,
         "short-queue" => SiteChange::ShortQueue(span(scan, |_| false)?),
         "qos" => {
-            let (name, limits) = limited(scan, "a QOS", &QOS_LIMITS)?;
+            let (name, limits) = read_limits(scan, "a QOS", &QOS_LIMITS)?;
             SiteChange::Qos { name, limits }
         }
         "account" => {
-            let (name, limits) = limited(scan, "an account", &ACCOUNT_LIMITS)?;
+            let (name, limits) = read_limits(scan, "an account", &ACCOUNT_LIMITS)?;
             SiteChange::Account { name, limits }
         }
         "set" => SiteChange::Set(setting_text::read(scan)?),
@@ -344,7 +345,7 @@ fn nodes(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         }
     }
     scan.rewind(at);
-    let of = if is_place { Some(named(scan, "a partition or pool")?) } else { None };
+    let of = if is_place { Some(scan.read_place("a partition or pool")?) } else { None };
     let amount = amount(scan)?;
     let from = if scan.is_done() { None } else { delivery(scan)? };
     Ok(SiteChange::Nodes { of, amount, from })
@@ -387,15 +388,6 @@ fn no_beginning(text: &str) -> String {
     }
 }
 
-/// A name with a colon behind it.
-fn named(scan: &mut Scan<'_>, what: &str) -> Result<String, SiteChangeError> {
-    let name = scan.name(what)?;
-    match scan.take(':') {
-        true => Ok(name),
-        false => Err(scan.error(scan.at(), format!("expected `:` behind the name of {what}"))),
-    }
-}
-
 fn amount(scan: &mut Scan<'_>) -> Result<NodeAmount, SiteChangeError> {
     let (from, word) = scan.word(|c| c == ',');
     let wrong = || scan.error(from, "expected a number such as +8, -8, 64 or +10%");
@@ -416,7 +408,7 @@ fn memory(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     scan.word(|c| c == ':');
     let has_place = scan.take(':');
     scan.rewind(at);
-    let of = if has_place { Some(named(scan, "a partition or pool")?) } else { None };
+    let of = if has_place { Some(scan.read_place("a partition or pool")?) } else { None };
     let (from, word) = scan.word(|c| c == ',');
     let wrong = || scan.error(from, "expected memory of a node such as +128G, 512G, -64000M or +50%");
     let relative = word.starts_with(['+', '-']);
@@ -458,7 +450,7 @@ fn limit_max(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (_, first) = scan.word(|_| false);
     let has_place = first.contains(':') && length_of(&first).is_none() || scan.take(':');
     scan.rewind(at);
-    let of = if has_place { Some(named(scan, "a partition")?) } else { None };
+    let of = if has_place { Some(scan.read_place("a partition")?) } else { None };
     let most = span(scan, |_| false)?;
     let at = scan.at();
     let longer = if scan.is_word("split") {
@@ -514,7 +506,7 @@ fn load(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
 }
 
 fn border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
-    let partition = named(scan, "a partition")?;
+    let partition = scan.read_place("a partition")?;
     let (from, what) = scan.word(|c| "<>=".contains(c));
     let what = match what.to_ascii_lowercase().as_str() {
         "nodes" => Bordered::Nodes,
@@ -541,85 +533,6 @@ fn border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         return Err(scan.error(scan.at(), "expected another partition behind `else`"));
     }
     Ok(SiteChange::Border(Border { partition, what, at_most, value, others }))
-}
-
-/// Limits of a QOS that the model of Slurm knows, as `sacctmgr` calls them.
-const QOS_LIMITS: [&str; 10] = [
-    "MaxJobsPU",
-    "MaxTRESPU",
-    "MaxJobsPA",
-    "MaxTRESPA",
-    "MaxSubmitPU",
-    "MaxSubmitPA",
-    "GrpTRES",
-    "GrpJobs",
-    "MaxTRES",
-    "Priority",
-];
-
-/// Limits of an account that the model of Slurm knows.
-const ACCOUNT_LIMITS: [&str; 4] = ["GrpTRES", "GrpJobs", "MaxTRES", "MaxJobs"];
-
-/// Reads a name and its limits, which are among those that are known.
-fn limited(
-    scan: &mut Scan<'_>,
-    what: &str,
-    all: &[&'static str],
-) -> Result<(String, Vec<(String, String)>), SiteChangeError> {
-    let name = named(scan, what)?;
-    let mut limits: Vec<(String, String)> = Vec::new();
-    while !scan.is_done() {
-        let (from, key) = scan.word(|c| c == '=');
-        let known = all.iter().find(|known| known.eq_ignore_ascii_case(&key));
-        let Some(known) = known else {
-            let near =
-                nearest(&key, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(scan.error(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
-        };
-        if !scan.take('=') {
-            return Err(scan.error(scan.at(), format!("expected `=` behind `{known}`")));
-        }
-        let (from, value) = scan.word(|_| false);
-        let fine = match known.contains("TRES") {
-            true => is_amount(known, &value),
-            false => value == "-1" || value.parse::<u32>().is_ok(),
-        };
-        if !fine {
-            let shape = if known.contains("TRES") { "resources such as cpu=64,node=4" } else { "a whole number" };
-            return Err(scan.error(from, format!("expected {shape}")));
-        }
-        limits.push(((*known).to_string(), value));
-    }
-    match limits.is_empty() {
-        true => Err(scan.error(
-            scan.at(),
-            format!("expected limits such as {}=10", all.iter().find(|key| !key.contains("TRES")).unwrap_or(&all[0])),
-        )),
-        false => Ok((name, limits)),
-    }
-}
-
-/// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits
-/// of groups also bound devices of a type and licences.
-fn is_amount(limit: &str, value: &str) -> bool {
-    let has_name = |name: &String| {
-        let name = name.to_ascii_lowercase();
-        limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"))
-    };
-    let is_number = |amount: &str| {
-        let read = || drystone_slurm::accounts::Tres::parse(&format!("cpu={amount}"));
-        amount == "-1" || read().is_ok_and(|(tres, _)| tres.cpu.is_some())
-    };
-    let is_size = |amount: &str| {
-        let read = || drystone_slurm::accounts::Tres::parse(&format!("mem={amount}"));
-        read().is_ok_and(|(tres, _)| tres.mem.is_some())
-    };
-    let is_amount = |part: &str| match part.split_once('=') {
-        Some((name, amount)) => is_number(amount) || name.trim().eq_ignore_ascii_case("mem") && is_size(amount),
-        None => false,
-    };
-    let numbers = value.split(',').all(is_amount);
-    numbers && drystone_slurm::accounts::Tres::parse(value).is_ok_and(|(_, left)| left.iter().all(has_name))
 }
 
 fn closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {

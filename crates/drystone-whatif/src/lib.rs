@@ -12,6 +12,7 @@ mod change;
 mod change_text;
 mod conf_text;
 mod jobs;
+mod limit_text;
 mod memory;
 mod moment;
 mod node_times;

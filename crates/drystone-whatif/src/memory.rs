@@ -162,13 +162,14 @@ pub(super) fn per_processor(
         }
     }
     applied.table = Some(builder.finish());
-    let (got, get) = ("job that got the old default gets the new one", "jobs that got the old default get the new one");
-    let (asks, ask) =
+    let (one_changed, several_changed) =
+        ("job that got the old default gets the new one", "jobs that got the old default get the new one");
+    let (one_wider, several_wider) =
         ("job asks for more memory than its processors have", "jobs ask for more memory than their processors have");
     applied.note(format!(
         "{}; {}: {} more for it",
-        count_things(defaults, got, get),
-        count_things(wider, asks, ask),
+        count_things(defaults, one_changed, several_changed),
+        count_things(wider, one_wider, several_wider),
         count_things(more, "processor", "processors")
     ));
     applied.rebuild(change, drafts)

@@ -105,6 +105,15 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Reads a name with a colon behind it.
+    pub(super) fn read_place(&mut self, what: &str) -> Result<String, SiteChangeError> {
+        let name = self.name(what)?;
+        match self.take(':') {
+            true => Ok(name),
+            false => Err(self.error(self.at(), format!("expected `:` behind the name of {what}"))),
+        }
+    }
+
     /// A name, which ends at a blank or at a mark of the grammar.
     pub(super) fn name(&mut self, what: &str) -> Result<String, SiteChangeError> {
         let (from, name) = self.word(|c| ":;,/=<>".contains(c));

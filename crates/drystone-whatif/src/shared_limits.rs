@@ -56,18 +56,18 @@ pub(super) fn qos(
     }
     let mut accounts = known_accounts(&applied.premises);
     if accounts.find_qos(name).is_none() {
-        let known: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
-        return Err(ApplyError::unknown(change, "QOS", name, &known));
+        let names: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
+        return Err(ApplyError::unknown(change, "QOS", name, &names));
     }
     table::set(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
     let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::alone(&accounts.qos[at])));
     enforce(applied, change, accounts)?;
-    let Some((known, most)) = alone.filter(|(_, most)| !most.is_empty()) else { return Ok(()) };
+    let Some((qos_count, most)) = alone.filter(|(_, most)| !most.is_empty()) else { return Ok(()) };
     let numbers: Vec<Option<i32>> = applied.premises.pools.iter().map(|pool| qos_number(pool, name)).collect();
     let most = |premises: &Premises, draft: &JobDraft| {
         let is_of = match numbers[premises.pool_of(&draft.job)] {
             Some(number) => draft.job.queue == number,
-            None => known == 1,
+            None => qos_count == 1,
         };
         is_of.then_some(most)
     };
@@ -87,8 +87,8 @@ pub(super) fn account(
     let mut accounts = known_accounts(&applied.premises);
     associate(&applied.premises, &mut accounts);
     let Some(at) = accounts.find(name, "") else {
-        let known: BTreeSet<&str> = accounts.assocs.iter().map(|assoc| assoc.account.as_str()).collect();
-        return Err(ApplyError::unknown(change, "account", name, &known.into_iter().collect::<Vec<_>>()));
+        let names: BTreeSet<&str> = accounts.assocs.iter().map(|assoc| assoc.account.as_str()).collect();
+        return Err(ApplyError::unknown(change, "account", name, &names.into_iter().collect::<Vec<_>>()));
     };
     table::set_account(&mut accounts.assocs[at].limits, limits).map_err(|problem| ApplyError::new(change, problem))?;
     let bounds = list_bounds(&applied.premises, &accounts, at);
@@ -142,7 +142,7 @@ fn without(limits: Tres, others: &Tres) -> Tres {
     }
 }
 
-/// The accounts and QOS of a site; where none are known, the QOS of its jobs without limits.
+/// Returns the accounts and QOS of a site; where none are known, the QOS of its jobs without limits.
 fn known_accounts(premises: &Premises) -> Accounts {
     premises.limits.clone().unwrap_or_else(|| {
         let mut accounts = Accounts::new();

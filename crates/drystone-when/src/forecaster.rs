@@ -586,7 +586,7 @@ impl Forecaster {
                 None => (!plan.is_empty()).then(arrivals),
             }
         };
-        let mut found = match self.rules.filter(|_| !world.special) {
+        let mut futures = match self.rules.filter(|_| !world.special) {
             Some(rules) => {
                 let present = Present::of(&world);
                 let mut fates = DrawnFates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
@@ -597,14 +597,14 @@ impl Forecaster {
                     self.machine.run(&present, rules, &mut fates, draws, ahead, &places, until.0, &mut starts);
                     starts.clone()
                 };
-                let mut found = Vec::with_capacity(samples as usize);
+                let mut futures = Vec::with_capacity(samples as usize);
                 for sample in 0..samples {
-                    found.push(one(sample));
+                    futures.push(one(sample));
                     if (wanted.stop)() {
                         break;
                     }
                 }
-                found
+                futures
             }
             None => {
                 let origin = Origin::of(session, self.gates.as_ref())?;
@@ -624,17 +624,17 @@ impl Forecaster {
                 let mut room = (self.spare.take(), std::mem::take(&mut self.tables));
                 let answer = question.answer(self.threads as u32, &mut room);
                 (self.spare, self.tables) = room;
-                let (found, work) = answer?;
+                let (futures, work) = answer?;
                 self.spent = self.spent.saturating_add(work);
-                found
+                futures
             }
         };
         // In the order of the question.
         if targets != jobs {
             let order: Vec<usize> = jobs.iter().filter_map(|id| targets.binary_search(id).ok()).collect();
-            found.iter_mut().for_each(|starts| *starts = order.iter().map(|&at| starts[at]).collect());
+            futures.iter_mut().for_each(|starts| *starts = order.iter().map(|&at| starts[at]).collect());
         }
-        Ok(found)
+        Ok(futures)
     }
 }
 

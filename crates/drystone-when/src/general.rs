@@ -195,15 +195,15 @@ impl GeneralQuestion<'_, '_> {
     pub(crate) fn answer(&self, threads: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
         let (samples, (budget, fewest)) = (self.wanted.samples, self.wanted.budget);
         let pilot = if budget == u64::MAX { samples } else { samples.min(PILOT) };
-        let (mut found, mut work) = self.futures(0..pilot, threads, room)?;
-        if pilot < samples && found.len() == pilot as usize {
+        let (mut rows, mut work) = self.futures(0..pilot, threads, room)?;
+        if pilot < samples && rows.len() == pilot as usize {
             let each = (work / u64::from(pilot)).max(1);
             let most = u32::try_from(budget / each).unwrap_or(u32::MAX).clamp(fewest.max(pilot), samples);
             let (others, more) = self.futures(pilot..most, threads, room)?;
-            found.extend(others);
+            rows.extend(others);
             work += more;
         }
-        Ok((found, work))
+        Ok((rows, work))
     }
 
     /// These futures, each by one of so many threads.
@@ -220,9 +220,9 @@ impl GeneralQuestion<'_, '_> {
             let mut parts = vec![own.into_iter()];
             for helper in helpers {
                 let futures = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let (found, more) = futures?;
+                let (rows, more) = futures?;
                 work += more;
-                parts.push(found.into_iter());
+                parts.push(rows.into_iter());
             }
             let all = (0..these.len()).filter_map(|at| parts[at % threads as usize].next());
             Ok((all.collect(), work))
@@ -233,20 +233,20 @@ impl GeneralQuestion<'_, '_> {
     fn part(&self, these: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
         let mut copies = SessionCopies::of(self.origin, self.fresh, room.0.take());
         let mut fates = DrawnFates::new(self.world, (self.runs, &mut room.1), self.settings, self.wanted.assume);
-        let (mut found, mut work) = (Vec::with_capacity(these.len() / step as usize + 1), 0);
+        let (mut rows, mut work) = (Vec::with_capacity(these.len() / step as usize + 1), 0);
         let mut starts = vec![None; self.of_each];
         for sample in these.step_by(step as usize) {
             let draws = self.draws.sample(sample);
             let ahead = (self.ahead)(draws);
             work += copies.run(&mut fates, draws, ahead, self.targets, self.until, &mut starts)?;
-            found.push(starts.clone());
+            rows.push(starts.clone());
             (self.wanted.progress)();
             if (self.wanted.stop)() {
                 break;
             }
         }
         room.0 = copies.into_session();
-        Ok((found, work))
+        Ok((rows, work))
     }
 }
 

@@ -33,8 +33,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let log = &site::path_of_job(args.source.required("explain")?, &args.job);
-    let given = [Some(log.as_path()), args.priorities.as_deref(), args.platform.as_deref()];
-    let read = [given[0], given[1], given[2], outages, circumstances, shapes, power, series];
+    let files = [Some(log.as_path()), args.priorities.as_deref(), args.platform.as_deref()];
+    let read = [files[0], files[1], files[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     let input = input.with_shapes(&args.shape, args.log.options().overrun)?;

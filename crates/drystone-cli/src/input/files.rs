@@ -90,7 +90,7 @@ impl PolicyFiles {
             }
             let drawn = failure.failures.map(|failures| (failures.mtbf, failures.node));
             let nodes = drawn.or_else(|| measure_failures(&self.outages, workload));
-            let checkpoints = checkpoints.on_nodes(nodes.map(|known| known.0), nodes.map(|known| known.1));
+            let checkpoints = checkpoints.on_nodes(nodes.map(|times| times.0), nodes.map(|times| times.1));
             checkpoints.check().map_err(|problem| CommandFailure::usage(format_args!("--checkpoints: {problem}")))?;
             self.platform.checkpoints = Some(checkpoints);
             experiment.checkpoints = Some(checkpoints.to_string());

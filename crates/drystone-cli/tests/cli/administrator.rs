@@ -270,8 +270,8 @@ fn a_limit_of_an_account_is_named_and_raised() {
     assert!(waits.contains("drystone whatif site --account-limit 'red: GrpTRES=cpu=8'"), "{waits}");
     let mean = |limit: &str| {
         let args = ["whatif", "site", "--account-limit", limit, "--remove", "user:dora", "--format", "json", "--quiet"];
-        let found = folder.run(&args).json();
-        let after = &found["alternatives"][0];
+        let json = folder.run(&args).json();
+        let after = &json["alternatives"][0];
         after["after"]["wait_mean"].as_f64().unwrap_or_else(|| panic!("{after:#}"))
     };
     let near = |mean: f64, hours: f64| (mean / 3_600.0 - hours).abs() < 0.05;

@@ -39,8 +39,13 @@ fn compare_knows_sizes_and_power() {
     let csv = folder.run(&["compare", "log.swf", "--policy", "easy", "--format", "csv", "--quiet"]).ok();
     assert!(!csv.contains("slowdown_ref") && !csv.contains("rigid_wait"));
     // Unasked it tries what makes use of sizes, and leaves out what does not count power.
-    let told = folder.run(&[&["compare"], &SHAPES[..], &["--power", "caps.csv"]].concat());
-    assert!(told.out.contains("easy-keep") && told.err.contains("do not count power"), "{}\n{}", told.out, told.err);
+    let output = folder.run(&[&["compare"], &SHAPES[..], &["--power", "caps.csv"]].concat());
+    assert!(
+        output.out.contains("easy-keep") && output.err.contains("do not count power"),
+        "{}\n{}",
+        output.out,
+        output.err
+    );
     let refused = folder.run(&[&["compare"], &SHAPES[..], &["--headroom"]].concat()).fails(2);
     assert!(refused.contains("--headroom does not go with --shapes"), "{refused}");
 }
@@ -87,8 +92,8 @@ fn a_study_draws_shares_for_every_seed() {
     folder.write("study.toml", study);
     folder.write("series.csv", "time,carbon\n0,100\n");
     // At a share of 0 both seeds draw the same: six simulations, not eight.
-    let told = folder.run(&["sweep", "study.toml", "--dry-run"]);
-    assert!(told.err.contains('6') || told.out.contains('6'), "{}{}", told.out, told.err);
+    let output = folder.run(&["sweep", "study.toml", "--dry-run"]);
+    assert!(output.err.contains('6') || output.out.contains('6'), "{}{}", output.out, output.err);
     folder.run(&["sweep", "study.toml", "--quiet"]).ok();
     let sql = "SELECT change, seed, policy, grows, rigid_response, carbon FROM result ORDER BY change, seed, policy";
     let rows = folder.run(&["sweep", "query", "study.db", sql, "--format", "csv"]).ok();
@@ -150,9 +155,9 @@ fn what_is_wrong_has_a_place_and_a_remedy() {
         ),
         ("--series", "time,price\n10,3\n", &[], &["wrong.csv, line 2", "begins at 10", "add a line for 0"]),
     ] {
-        let told = fails(option, text, more);
+        let output = fails(option, text, more);
         for part in parts {
-            assert!(told.contains(part), "{text}: `{part}` is not in {told}");
+            assert!(output.contains(part), "{text}: `{part}` is not in {output}");
         }
     }
     let study = |workload: &str| {
@@ -171,8 +176,8 @@ fn what_is_wrong_has_a_place_and_a_remedy() {
         ("idle = 20\npower = \"caps100.csv\"", "the idle machine draws 160 W"),
     ] {
         folder.write("caps100.csv", "time,cap\n0,100\n");
-        let told = study(workload);
-        assert!(told.contains("study.toml:") && told.contains(part), "{workload}: {told}");
+        let output = study(workload);
+        assert!(output.contains("study.toml:") && output.contains(part), "{workload}: {output}");
     }
 }
 
@@ -197,11 +202,11 @@ fn elastisim() -> Folder {
 fn workloads_of_elastisim_become_a_log_and_a_table() {
     let folder = elastisim();
     let convert = ["workload", "convert", "jobs.json", "--flops", "10", "--shapes", "s.csv", "--out", "l.swf"];
-    let told = folder.run(&convert);
+    let output = folder.run(&convert);
     assert!(
-        told.err.contains("1 of 2 jobs have several sizes") && told.err.contains("input and output"),
+        output.err.contains("1 of 2 jobs have several sizes") && output.err.contains("input and output"),
         "{}",
-        told.err
+        output.err
     );
     // 2 · 800 / (10 · n): 160, 80, 54 and 40 s.
     assert!(folder.read("s.csv").contains("1,malleable,,,1 2 3 4,4,table:1=160;2=80;3=54;4=40,20"));
@@ -235,8 +240,8 @@ fn ranges_of_nodes_become_moldable_jobs() {
     folder.write("jobs.psv", format!("{head}{}", rows.concat()));
     let import = ["import", "jobs.psv", "--timezone", "UTC", "--out"];
     folder.run(&[&import[..], &["plain", "--quiet"]].concat()).ok();
-    let told = folder.run(&[&import[..], &["site", "--shapes", "s.csv"]].concat());
-    assert!(told.err.contains("2 jobs asked for a range of nodes"), "{}", told.err);
+    let output = folder.run(&[&import[..], &["site", "--shapes", "s.csv"]].concat());
+    assert!(output.err.contains("2 jobs asked for a range of nodes"), "{}", output.err);
     let table = folder.read("s.csv");
     let each = if table.contains("7,moldable,1 2 3 4,2,none") { 1 } else { 4 };
     // In nodes, or in the four processors of each.

@@ -8,6 +8,7 @@ mod demands;
 mod eligible;
 mod exported;
 mod flight;
+mod freed;
 mod kept;
 mod layout;
 mod message;
@@ -30,7 +31,6 @@ pub(crate) use settle::how;
 pub use tracked::{AnnouncedStart, Flight, Flying, HoldReason, Retry, Tracked, TrackedPlace, TrackedStory};
 pub use words::HoldWords;
 
-use self::flight::DEPENDS;
 use crate::cluster::{
     ClusterOrder, HookMark, JobFact, JobKey, JobName, NodeFact, NodeState, OrderOutcome, PendingReason, Want,
 };
@@ -41,8 +41,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Time for which an order may stay unseen, in milliseconds in which the cluster answers.
 pub const PATIENCE: u64 = 10_000;
-/// Number of jobs whose dependency is tried again when one of their user's jobs ends.
-const TRIED_PER_END: usize = 4;
 /// Number of ended jobs kept for display.
 const RECENT: usize = 500;
 
@@ -309,7 +307,8 @@ impl Tracker {
                 self.advance(key, &mut turn, &mut arrays);
             }
         }
-        let freed: Vec<JobKey> = self.freed_of_limits(&turn).into_iter().chain(self.freed_of_others(&turn)).collect();
+        let freed: Vec<JobKey> =
+            self.list_freed_of_limits(&turn).into_iter().chain(self.list_freed_of_others(&turn)).collect();
         for key in freed {
             self.advance(key, &mut turn, &mut arrays);
         }
@@ -624,87 +623,6 @@ impl Tracker {
             moved.insert(old);
         }
         moved
-    }
-
-    /// Jobs that a limit stopped, of users and classes of which a job has just ended.
-    fn freed_of_limits(&mut self, turn: &LookResult) -> Vec<JobKey> {
-        if self.limited.is_empty() {
-            return Vec::new();
-        }
-        let ended = turn
-            .news
-            .iter()
-            .filter_map(|(_, news)| if let TrackerNews::Ended { key, .. } = news { Some(*key) } else { None });
-        let owners: BTreeSet<(String, String)> =
-            ended.filter_map(|key| self.mirror.fact(key)).map(|fact| (fact.user.clone(), fact.class.clone())).collect();
-        let suits = |key: &JobKey| {
-            self.mirror.fact(*key).is_some_and(|fact| {
-                owners.iter().any(|(user, class)| *user == fact.user || (!class.is_empty() && *class == fact.class))
-            })
-        };
-        // As many as have ended: of a hundred more the same limit would stop all but these.
-        let ends = turn.news.iter().filter(|(_, news)| matches!(news, TrackerNews::Ended { .. })).count();
-        let freed: Vec<JobKey> = self.limited.iter().filter(|key| suits(key)).take(ends).copied().collect();
-        for key in &freed {
-            self.limited.remove(key);
-            if let Some(tracked) = self.jobs.get_mut(key) {
-                tracked.retry = None;
-            }
-        }
-        freed
-    }
-
-    /// Jobs that were released in vain because of other jobs, where a job of their user has just
-    /// ended: those tried least often first, a few for each end.
-    fn freed_of_others(&mut self, turn: &LookResult) -> Vec<JobKey> {
-        if self.vain.is_empty() {
-            return Vec::new();
-        }
-        let ended = turn
-            .news
-            .iter()
-            .filter_map(|(_, news)| if let TrackerNews::Ended { key, .. } = news { Some(*key) } else { None });
-        let mut room: BTreeMap<String, usize> = BTreeMap::new();
-        for fact in ended.filter_map(|key| self.mirror.fact(key)) {
-            *room.entry(fact.user.clone()).or_default() += TRIED_PER_END;
-        }
-        let (jobs, flying) = (&self.jobs, &self.flying);
-        self.vain.retain(|key| {
-            let waits = |t: &Tracked| matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
-            flying.contains(key) || jobs.get(key).is_some_and(waits)
-        });
-        if !room.is_empty() {
-            self.try_flying_again_soon(&room);
-        }
-        let mut all: Vec<JobKey> = self.vain.difference(&self.flying).copied().collect();
-        all.sort_by_key(|key| (self.jobs.get(key).map_or(0, |t| t.vain), *key));
-        all.retain(|key| {
-            let user = self.mirror.fact(*key).map(|fact| fact.user.as_str());
-            let Some(rest) = user.and_then(|user| room.get_mut(user)).filter(|rest| **rest > 0) else { return false };
-            *rest -= 1;
-            true
-        });
-        for key in &all {
-            self.vain.remove(key);
-            if let Some(tracked) = self.jobs.get_mut(key) {
-                tracked.retry = None;
-            }
-        }
-        all
-    }
-
-    /// Shortens the pause of jobs that were released in vain and whose attempt has not come back
-    /// yet while a job of these users ended: the cluster may have judged them before that end.
-    fn try_flying_again_soon(&mut self, users: &BTreeMap<String, usize>) {
-        let soon = Time(self.stamp.now + DEPENDS.0);
-        for key in self.vain.intersection(&self.flying) {
-            let is_theirs = self.mirror.fact(*key).is_some_and(|fact| users.contains_key(&fact.user));
-            let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
-            tracked.vain = 0;
-            if let Some(Retry::At(time)) = &mut tracked.retry {
-                *time = soon.min(*time);
-            }
-        }
     }
 
     /// Brings one job up to date.

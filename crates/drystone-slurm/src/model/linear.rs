@@ -30,7 +30,7 @@ impl IdleNodes {
             let lacking: Vec<usize> = usable.iter().filter(|&node| lacks(machine, known, node)).collect();
             lacking.into_iter().for_each(|node| usable.remove(node));
         }
-        let nodes = match demand.map(|known| known.one_of.as_slice()) {
+        let nodes = match demand.map(|demand| demand.one_of.as_slice()) {
             None | Some([]) => choose(job, &usable, machine, weights)?,
             Some(sets) => sets.iter().find_map(|set| {
                 let mut usable = usable.clone();

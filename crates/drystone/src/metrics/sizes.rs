@@ -272,11 +272,11 @@ impl SizeMeter {
             }
         }
         report.slowdown_ref /= jobs as f64;
-        let (asked, granted, waited) = sums.asks;
-        report.asks = (asked > 0).then(|| SizeAsks {
-            number: asked,
-            granted: granted as f64 / asked as f64,
-            wait: waited as f64 / granted.max(1) as f64,
+        let (requests, grants, wait) = sums.asks;
+        report.asks = (requests > 0).then(|| SizeAsks {
+            number: requests,
+            granted: grants as f64 / requests as f64,
+            wait: wait as f64 / grants.max(1) as f64,
         });
         report.held = u64::try_from(sums.held).unwrap_or(u64::MAX);
         report.utilisation = sums.held as f64 / capacity;
@@ -387,9 +387,9 @@ mod tests {
             row(1, 40, 90, 4, SegmentEnd::Ended),
         ];
         let series = PowerSeries::read("s", "time,carbon,price\n0,360,3600\n").expect("a series");
-        let mut kept = Segments::default();
-        kept.list.extend_from_slice(&segments);
-        let report = SizeReport::of(&workload, &kept, Some(&series)).expect("measured");
+        let mut held = Segments::default();
+        held.list.extend_from_slice(&segments);
+        let report = SizeReport::of(&workload, &held, Some(&series)).expect("measured");
         // 8·40 + 4·50 + 8·35 + 4·50 of 8·125; 800 + 200 useful.
         assert_eq!((report.held, report.grows, report.shrinks), (1000, 1, 1));
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);

@@ -63,9 +63,12 @@ fn reserved_starts_are_the_earliest_from_the_time_asked_for() {
     let alone = workload(4, &[(0, 1, 10, 10), (20, 4, 10, 10)]);
     let reserved = "every = [{ nth = 2, reserve = 500 }]";
     assert_eq!(scheduled(&alone, "multiqueue", reserved), (vec![0, 520], vec![(20, 1, 520)]));
-    let taken = workload(4, &[(0, 3, 100, 100), (10, 2, 30, 30), (15, 1, 20, 20)]);
+    let crowded = workload(4, &[(0, 3, 100, 100), (10, 2, 30, 30), (15, 1, 20, 20)]);
     let both = "default = { reserve = 40 }";
-    assert_eq!(scheduled(&taken, "multiqueue", both), (vec![40, 140, 55], vec![(0, 0, 40), (10, 1, 140), (15, 2, 55)]));
+    assert_eq!(
+        scheduled(&crowded, "multiqueue", both),
+        (vec![40, 140, 55], vec![(0, 0, 40), (10, 1, 140), (15, 2, 55)])
+    );
 }
 
 /// A job that has waited for longer than `starve` comes before important ones. Jobs of 50 s for the
@@ -138,9 +141,9 @@ proptest! {
         let text = format!("every = [{{ nth = {nth}, reserve = {lead} }}]\n[[user]]\nid = 7\nup = 1\n");
         let users: Vec<i32> = (0..raw.len() as i32).map(|at| if at % 3 == 0 { 7 } else { 1 }).collect();
         let (starts, promised) = scheduled(&owned(&workload, &users), "multiqueue", &text);
-        let mut kept = BTreeMap::new();
+        let mut promises = BTreeMap::new();
         for (_, id, start) in promised {
-            prop_assert_eq!(kept.insert(id, start), None, "job {} is promised twice", id);
+            prop_assert_eq!(promises.insert(id, start), None, "job {} is promised twice", id);
             prop_assert_eq!(starts[id as usize], start, "job {}", id);
         }
         for (at, (job, &start)) in workload.jobs().iter().zip(&starts).enumerate() {

@@ -200,21 +200,22 @@ fn of_proposal(
     let outcome =
         try_columns(sample, &line, settings).map_or_else(|error| error.to_string(), |figures| outcome(&figures));
     let (zone, zone_question) = zone_option(sample, &line, settings);
-    let mut asked: Vec<String> = (!zone.is_empty()).then(|| zone_question.to_string()).into_iter().collect();
-    asked.extend(found.questions.iter().cloned());
+    let mut open_questions: Vec<String> = (!zone.is_empty()).then(|| zone_question.to_string()).into_iter().collect();
+    open_questions.extend(found.questions.iter().cloned());
     let mut time_format = String::new();
     if let Some(form) = sample.form.0.as_ref().filter(|_| settings.form.0.is_none()) {
         time_format = format!(" --time-format '{form}'");
-        asked.extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
+        open_questions
+            .extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
     }
     if !found.has(&[ColumnRole::Job]) {
-        asked.push("no column is unlike in every row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string());
+        open_questions.push("no column is unlike in every row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string());
     }
     let sized = lacks.is_empty();
     if !sized {
-        asked.push("no column says how many processors or nodes jobs had: which one, or which other table (AllocCPUS, NNodes)?".to_string());
+        open_questions.push("no column says how many processors or nodes jobs had: which one, or which other table (AllocCPUS, NNodes)?".to_string());
     }
-    asked.extend(found.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
+    open_questions.extend(found.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
         let name = sample.shown(*at);
         let unit = choice.unit.map_or(String::new(), |unit| format!(" in {}", unit.word()));
         let counted =
@@ -222,12 +223,12 @@ fn of_proposal(
         (is_needed(choice.role) || choice.role == ColumnRole::Job || sample.names.is_empty())
             .then(|| format!("is {name} {}{unit}{counted}?", choice.role.words()))
     }));
-    if asked.is_empty() {
-        asked.push("are these figures right?".to_string());
+    if open_questions.is_empty() {
+        open_questions.push("are these figures right?".to_string());
     }
-    let more = asked.len().saturating_sub(ASKED);
-    asked.truncate(ASKED);
-    let mut questions = asked.join(" ");
+    let more = open_questions.len().saturating_sub(ASKED);
+    open_questions.truncate(ASKED);
+    let mut questions = open_questions.join(" ");
     if more > 0 {
         questions.push_str(&format!(" And {more} more of this kind."));
     }

@@ -97,8 +97,8 @@ fn read_arguments(arguments: Option<&Value>) -> Result<Names, String> {
         match value {
             Value::Number(number) => {
                 let number = number.as_f64().ok_or_else(|| format!("the argument `{key}` is too large"))?;
-                let kept = if number.fract() == 0.0 { number } else { (number * 1e6).round() / 1e6 };
-                names.insert(key.clone(), kept);
+                let rounded = if number.fract() == 0.0 { number } else { (number * 1e6).round() / 1e6 };
+                names.insert(key.clone(), rounded);
             }
             Value::String(_) => {}
             other => return Err(format!("the argument `{key}` is `{other}`; expected a number or a text")),

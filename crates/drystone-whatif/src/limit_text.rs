@@ -1,0 +1,83 @@
+//! Limits of QOS and accounts in the texts of changes: `vision: GrpTRES=gres/gpu=16`.
+
+use super::scan::{Scan, SiteChangeError};
+use drystone::text::nearest;
+use drystone_slurm::accounts::Tres;
+
+/// Limits of a QOS that the model of Slurm knows, as `sacctmgr` calls them.
+pub(super) const QOS_LIMITS: [&str; 10] = [
+    "MaxJobsPU",
+    "MaxTRESPU",
+    "MaxJobsPA",
+    "MaxTRESPA",
+    "MaxSubmitPU",
+    "MaxSubmitPA",
+    "GrpTRES",
+    "GrpJobs",
+    "MaxTRES",
+    "Priority",
+];
+
+/// Limits of an account that the model of Slurm knows.
+pub(super) const ACCOUNT_LIMITS: [&str; 4] = ["GrpTRES", "GrpJobs", "MaxTRES", "MaxJobs"];
+
+/// Reads a name and its limits, which are among those that are known.
+pub(super) fn read_limits(
+    scan: &mut Scan<'_>,
+    what: &str,
+    all: &[&'static str],
+) -> Result<(String, Vec<(String, String)>), SiteChangeError> {
+    let name = scan.read_place(what)?;
+    let mut limits: Vec<(String, String)> = Vec::new();
+    while !scan.is_done() {
+        let (from, key) = scan.word(|c| c == '=');
+        let Some(&limit) = all.iter().find(|limit| limit.eq_ignore_ascii_case(&key)) else {
+            let near =
+                nearest(&key, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return Err(scan.error(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
+        };
+        if !scan.take('=') {
+            return Err(scan.error(scan.at(), format!("expected `=` behind `{limit}`")));
+        }
+        let (from, value) = scan.word(|_| false);
+        let fine = match limit.contains("TRES") {
+            true => is_amount(limit, &value),
+            false => value == "-1" || value.parse::<u32>().is_ok(),
+        };
+        if !fine {
+            let shape = if limit.contains("TRES") { "resources such as cpu=64,node=4" } else { "a whole number" };
+            return Err(scan.error(from, format!("expected {shape}")));
+        }
+        limits.push((limit.to_string(), value));
+    }
+    match limits.is_empty() {
+        true => Err(scan.error(
+            scan.at(),
+            format!("expected limits such as {}=10", all.iter().find(|key| !key.contains("TRES")).unwrap_or(&all[0])),
+        )),
+        false => Ok((name, limits)),
+    }
+}
+
+/// Returns whether a text gives amounts of resources that a limit bounds: `cpu=64,node=4`. Limits
+/// of groups also bound devices of a type and licences.
+fn is_amount(limit: &str, value: &str) -> bool {
+    let has_name = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        limit != "MaxTRES" && (name.starts_with("gres/") || name.starts_with("license/"))
+    };
+    let is_number = |amount: &str| {
+        let read = || Tres::parse(&format!("cpu={amount}"));
+        amount == "-1" || read().is_ok_and(|(tres, _)| tres.cpu.is_some())
+    };
+    let is_size = |amount: &str| {
+        let read = || Tres::parse(&format!("mem={amount}"));
+        read().is_ok_and(|(tres, _)| tres.mem.is_some())
+    };
+    let has_amount = |part: &str| match part.split_once('=') {
+        Some((name, amount)) => is_number(amount) || name.trim().eq_ignore_ascii_case("mem") && is_size(amount),
+        None => false,
+    };
+    let numbers = value.split(',').all(has_amount);
+    numbers && Tres::parse(value).is_ok_and(|(_, left)| left.iter().all(has_name))
+}
