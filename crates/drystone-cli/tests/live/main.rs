@@ -20,6 +20,8 @@ mod chromium;
 mod common;
 
 #[cfg(unix)]
+mod answers;
+#[cfg(unix)]
 mod arrays;
 #[cfg(unix)]
 mod back;
@@ -111,6 +113,7 @@ fn main() {
         depends::tests(),
         limits::tests(),
         lag::tests(),
+        answers::tests(),
         left::tests(),
         newcomers::tests(),
         closed::tests(),

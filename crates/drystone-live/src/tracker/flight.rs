@@ -133,9 +133,14 @@ impl Tracker {
     fn note_failure(&mut self, t: &mut Tracked, fact: &JobFact) {
         match fact.reason {
             PendingReason::Limit => {
-                let until = Time(self.stamp.now + LIMITED);
+                // The cluster may have judged it before an end that was seen meanwhile, so that the
+                // limit has room: none of its kind has to wait for another end.
+                let is_stale = t.flight.is_some_and(|flight| self.last_ends.has_end_since(fact, flight.since));
+                let until = Time(self.stamp.now + if is_stale { DEPENDS.0 } else { LIMITED });
                 t.retry = Some(Retry::OnEnd(until));
-                self.limit_alike(t, fact, until);
+                if !is_stale {
+                    self.limit_alike(t, fact, until);
+                }
             }
             // The cluster knows better.
             PendingReason::Dependency | PendingReason::Begin | PendingReason::Throttle => {

@@ -2,20 +2,48 @@
 
 use super::flight::DEPENDS;
 use super::{LookResult, Retry, Tracked, TrackedPlace, Tracker, TrackerNews};
-use crate::cluster::JobKey;
+use crate::cluster::{JobFact, JobKey};
 use drystone::model::Time;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of jobs whose dependency is tried again when one of their user's jobs ends.
 const TRIED_PER_END: usize = 4;
 
+/// Time at which the last job of a user, and of a class, was seen to end, in milliseconds that never
+/// go back.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LastEnds {
+    of_users: BTreeMap<String, u64>,
+    of_classes: BTreeMap<String, u64>,
+}
+
+impl LastEnds {
+    /// Returns whether a job that may share a limit with this one was seen to end since then.
+    pub(super) fn has_end_since(&self, fact: &JobFact, since: u64) -> bool {
+        let of_user = self.of_users.get(&fact.user);
+        let of_class = if fact.class.is_empty() { None } else { self.of_classes.get(&fact.class) };
+        of_user.max(of_class).is_some_and(|end| *end >= since)
+    }
+}
+
 impl Tracker {
+    /// Notes the users and classes of jobs whose end a look showed.
+    pub(super) fn note_ends(&mut self, turn: &LookResult) {
+        let now = self.stamp.steady;
+        for fact in list_ends(turn).iter().filter_map(|key| self.mirror.fact(*key)) {
+            self.last_ends.of_users.insert(fact.user.clone(), now);
+            self.last_ends.of_classes.insert(fact.class.clone(), now);
+        }
+    }
+
     /// Returns jobs that a limit stopped, of users and classes of which a job has just ended.
     pub(super) fn list_freed_of_limits(&mut self, turn: &LookResult) -> Vec<JobKey> {
-        if self.limited.is_empty() {
+        let ended = list_ends(turn);
+        if ended.is_empty() {
             return Vec::new();
         }
-        let ended = list_ends(turn);
+        self.shorten_limit_pauses();
         let owners: BTreeSet<(String, String)> = ended
             .iter()
             .filter_map(|key| self.mirror.fact(*key))
@@ -71,6 +99,20 @@ impl Tracker {
             }
         }
         all
+    }
+
+    /// Shortens the pause of jobs that a limit stopped and that are still on their way back, where
+    /// an end that this look showed may have made room under it.
+    fn shorten_limit_pauses(&mut self) {
+        let soon = Time(self.stamp.now + DEPENDS.0);
+        for key in &self.flying {
+            let Some(fact) = self.mirror.fact(*key) else { continue };
+            let is_theirs = self.last_ends.has_end_since(fact, self.stamp.steady);
+            let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
+            if let Some(Retry::OnEnd(time)) = &mut tracked.retry {
+                *time = soon.min(*time);
+            }
+        }
     }
 
     /// Shortens the pause of jobs that were released in vain and whose attempt has not come back

@@ -146,6 +146,8 @@ pub struct Tracker {
     limited: BTreeSet<JobKey>,
     /// Accounts and shapes of jobs that a limit stopped at this look.
     limited_shapes: BTreeSet<(String, blocked::BlockedShape)>,
+    #[serde(default)]
+    last_ends: freed::LastEnds,
     /// Jobs that wait for others.
     depending: BTreeSet<JobKey>,
     /// Jobs that were released and depended on another still.
@@ -209,6 +211,7 @@ impl Tracker {
             flying: BTreeSet::new(),
             timers: BTreeSet::new(),
             limited: BTreeSet::new(),
+            last_ends: freed::LastEnds::default(),
             limited_shapes: BTreeSet::new(),
             depending: BTreeSet::new(),
             vain: BTreeSet::new(),
@@ -307,6 +310,7 @@ impl Tracker {
                 self.advance(key, &mut turn, &mut arrays);
             }
         }
+        self.note_ends(&turn);
         let freed: Vec<JobKey> =
             self.list_freed_of_limits(&turn).into_iter().chain(self.list_freed_of_others(&turn)).collect();
         for key in freed {

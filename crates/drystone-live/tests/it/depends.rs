@@ -83,3 +83,36 @@ fn an_end_during_a_try_is_followed_by_another() {
         assert!(after.first().is_some_and(|second| *second <= last + moment + 5), "{moment}: {last}, then {after:?}");
     }
 }
+
+/// A job that the cluster stopped at a limit before another of its user ended is tried at once,
+/// whichever is seen first: the end, the word of the limit, or that the job is held again.
+#[test]
+fn an_end_around_the_word_of_a_limit_is_followed_by_another_try() {
+    for (end, word) in [(2, 2), (2, 3), (2, 6), (3, 2), (4, 2), (9, 2)] {
+        let (mut world, mut snapshot, second) = one_runs_and_one_must_be_alone();
+        snapshot.jobs[1].depends = JobDependencies::No;
+        (snapshot.jobs[1].held, snapshot.jobs[1].reason) = (false, PendingReason::None);
+        let mut tries = Vec::new();
+        for moment in 1..20 {
+            if moment == end {
+                end_first(&mut snapshot);
+            }
+            if moment == word {
+                snapshot.jobs[1].reason = PendingReason::Limit;
+            }
+            for order in look(&mut world.core, moment, &snapshot) {
+                match order {
+                    // What a look shows of it comes a look later.
+                    ClusterOrder::Hold(key) if key == second => snapshot.jobs[1].held = moment > 2,
+                    ClusterOrder::Release(key) if key == second => tries.push(moment),
+                    order => panic!("{order:?}"),
+                }
+            }
+            if moment == word + 1 {
+                snapshot.jobs[1].held = true;
+            }
+        }
+        let after = tries.first().map_or(i64::MAX, |moment| moment - end.max(word));
+        assert!((0..=4).contains(&after), "end at {end}, word at {word}: tries at {tries:?}");
+    }
+}
