@@ -112,7 +112,7 @@ fn answers_under_limits() {
         } else if now >= question {
             let reasons = waiting_reasons(&site);
             let document = ask(&site, &folder.path().join(format!("{question}")));
-            let asked = document["now"].as_i64().expect("a time");
+            let asked = document["asked"].as_i64().expect("a time");
             for job in document["jobs"].as_array().expect("a list") {
                 let name = job["job"].as_str().expect("a name").to_string();
                 let level = |level: &str| job["start"][level].as_i64();
@@ -132,8 +132,9 @@ fn answers_under_limits() {
 
 /// Prints how many answers held, of all jobs and of those at a limit.
 fn report(site: &Site, answers: &BTreeMap<String, FirstAnswer>) {
-    let text = site.cluster.command("sacct").args(["-a", "-X", "-n", "-P", "-S", "now-1day", "-o", "JobID,Start"]);
-    let output = { text }.env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output().expect("sacct runs");
+    let mut sacct = site.cluster.command("sacct");
+    sacct.args(["-a", "-X", "-n", "-P", "-S", "now-1day", "-o", "JobID,Start"]);
+    let output = sacct.env("SLURM_TIME_FORMAT", "%s").env("TZ", "UTC").output().expect("sacct runs");
     let starts: BTreeMap<String, i64> = String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| line.split_once('|'))

@@ -284,7 +284,7 @@ fn operators() {
     let held_names = [soft.to_string(), hard.to_string(), format!("{array}_2"), licensed.to_string()];
     let stay = |names: &[String]| {
         let states = site.states();
-        assert!(names.iter().all(|name| states[name] == "held"), "{names:?}: {states:?}");
+        assert!(names.iter().all(|name| states[name] == "held"), "{names:?}: {states:?} {}", site.told());
     };
     until("the others run", || {
         let states = site.states();
