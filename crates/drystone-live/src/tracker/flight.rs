@@ -256,7 +256,11 @@ impl Tracker {
             return false;
         }
         if self.is_late(t) {
-            self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
+            match &mut t.flight {
+                // The word of a hold that this look shows may come with the next.
+                Some(flight) if !flight.seen => flight.seen = true,
+                _ => self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn),
+            }
         }
         true
     }

@@ -107,7 +107,14 @@ impl Tracker {
             let set_aside = fact.reason == PendingReason::Unsatisfiable && !t.freed;
             let admins = fact.reason == PendingReason::AdminHold && self.is_administrators(t, fact);
             if driving && ours && !t.user_hold && !set_aside && !admins {
-                self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
+                if t.taken {
+                    self.order(t, Flying::LettingGo, ClusterOrder::Release(t.key), turn);
+                } else {
+                    // It had been let go. The words of the hook are read before a look, so that the
+                    // word of a hold which this look shows may come with the next.
+                    t.taken = true;
+                    self.timers.insert((Time(self.stamp.now + 1), t.key));
+                }
             }
             return ClusterTarget::Absent;
         }

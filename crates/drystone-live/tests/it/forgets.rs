@@ -355,3 +355,30 @@ fn a_hold_right_after_a_job_was_let_go_stays() {
         assert_eq!(orders.is_empty(), is_held, "{orders:?}");
     }
 }
+
+/// A job that is left to the cluster was let go and is held by an operator later. The hook's word
+/// of this comes one look after the hold itself: the job stays held. One that nobody holds, such as
+/// a job that was requeued, is released at the next look.
+#[test]
+fn a_hold_whose_word_comes_a_look_later_stays() {
+    for is_held in [true, false] {
+        let mut world = world(Vec::new());
+        let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
+        let mut snapshot = world.cluster.truth();
+        snapshot.jobs[0].asks = [UnmodelledRequest::Licences].into();
+        let core = &mut world.core;
+        let key = JobKey { id: job, task: None, submit: snapshot.jobs[0].submit };
+        assert_eq!(look(core, 0, &snapshot), [ClusterOrder::Release(key)]);
+        (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (false, PendingReason::Room);
+        assert_eq!(look(core, 1, &snapshot), []);
+        (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (true, PendingReason::UserHold);
+        assert_eq!(look(core, 2, &snapshot), [], "its word may be on its way");
+        let told = if is_held { vec![HookMessage::Rehold(JobName { id: job, task: None })] } else { Vec::new() };
+        let next = look_and_hear(core, 3, &snapshot, told);
+        let orders: Vec<ClusterOrder> = (4..40).flat_map(|second| look(core, second, &snapshot)).collect();
+        match is_held {
+            true => assert_eq!((next, orders), (Vec::new(), Vec::new())),
+            false => assert_eq!(next, [ClusterOrder::Release(key)], "{orders:?}"),
+        }
+    }
+}
