@@ -2,7 +2,6 @@
 //! runs; and [`scenario`]s, which are played on a private Slurm to make recordings.
 
 mod agreement;
-mod asked;
 mod deeds;
 mod eligible;
 mod free_run;
@@ -12,6 +11,7 @@ mod pass_by_pass;
 mod pending;
 mod priorities;
 mod recorded;
+mod recorded_demands;
 #[allow(clippy::disallowed_methods, reason = "scenarios are played in real time")]
 pub mod scenario;
 mod site_commands;

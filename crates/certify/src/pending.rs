@@ -37,7 +37,7 @@ impl<'a> Makes<'a> {
         for job in &golden.jobs {
             let mut of_parts = Vec::with_capacity(golden.conf.partitions.len());
             for part in &golden.conf.partitions {
-                let (demand, cpus) = super::asked::demand(golden, job, &machine, part);
+                let (demand, cpus) = super::recorded_demands::demand(golden, job, &machine, part);
                 let cores = machine.cpus.clone();
                 let number = if job.tasks.is_some() { machine.resources.intern(demand, &cores) } else { 0 };
                 of_parts.push((number, cpus));
@@ -132,7 +132,7 @@ impl<'a> Makes<'a> {
         let (job, conf) = (&self.golden.jobs[id as usize], &self.golden.conf);
         let read = &conf.partitions[usize::from(part)];
         let one = job.one.unwrap_or(job.n <= self.widest);
-        let named = super::asked::named_nodes(job).len() as u32;
+        let named = super::recorded_demands::named_nodes(job).len() as u32;
         let (min_nodes, max_nodes) = match (self.widest, job.nodes) {
             (1, _) if job.tasks.is_none() => (job.n, job.n),
             (_, Some(nodes)) => (nodes, job.max_nodes.unwrap_or(nodes)),

@@ -2,7 +2,6 @@
 
 mod cut;
 mod files;
-mod given;
 mod limits;
 #[cfg(feature = "parquet")]
 mod parquet_log;
@@ -13,6 +12,7 @@ pub(crate) mod resources;
 mod scene;
 mod shapes;
 mod synthetic;
+mod wrong_kinds;
 
 use crate::args::{LogArgs, RealArgs, SimulationArgs};
 use crate::doubts;
@@ -37,10 +37,10 @@ use std::sync::Arc;
 
 pub(crate) use cut::WorkloadParts;
 pub(crate) use files::{PolicyFiles, platform, priorities};
-pub(crate) use given::InputKind;
 pub(crate) use limits::limits;
 pub(crate) use read::open;
 pub(crate) use synthetic::synthetic_header;
+pub(crate) use wrong_kinds::InputKind;
 
 /// Opens what is no text and reads as a log all the same: the folder of a site, and a log in
 /// Parquet.

@@ -20,7 +20,6 @@ mod args;
 mod commands;
 mod doubts;
 mod exit;
-mod held;
 mod input;
 mod interrupt;
 pub mod library;
@@ -32,6 +31,7 @@ mod progress;
 mod real;
 #[cfg_attr(not(feature = "sites"), path = "site_absent.rs")]
 mod site;
+mod wait_conditions;
 mod waiting;
 
 use std::ffi::OsString;

@@ -1,7 +1,6 @@
 //! From a site's accounting to a workload.
 
 mod anonymise;
-mod asked;
 pub mod capacity;
 pub mod clock;
 mod detect;
@@ -14,6 +13,7 @@ mod fleet;
 mod foreign;
 mod format;
 mod import;
+mod job_demands;
 mod jobs;
 mod limits;
 mod machine;

@@ -2,9 +2,9 @@
 
 use crate::error::SweepError;
 use crate::furnish::furnished;
-use crate::given::{self, ExcessThreshold, GivenFiles};
 use crate::real;
 use crate::shaped::shaped;
+use crate::simulation_inputs::{self, ExcessThreshold, GivenFiles};
 use crate::study::{SubmitSlice, SweepStudy, WorkloadEntry, WorkloadSource};
 use drystone::engine::Checkpoints;
 use drystone::fingerprint::fingerprint;
@@ -349,7 +349,7 @@ fn changed(
     change: Option<&ChangeList>,
 ) -> Result<(Workload, GivenFiles), SweepError> {
     let (platform, priorities) = (entry.platform.as_ref(), entry.priorities.as_ref());
-    let read = given::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
+    let read = simulation_inputs::read(study, platform, priorities, entry.outages.as_ref(), workload)?;
     let mut files = GivenFiles { feedback: entry.feedback, excess: entry.excess.map(ExcessThreshold::new), ..read };
     if let Some(threshold) = entry.excess {
         // The metrics of a simulation depend on it.

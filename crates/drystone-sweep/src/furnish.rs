@@ -1,7 +1,7 @@
 //! Resources beyond processors for the jobs of a study, and nodes for them.
 
 use crate::error::SweepError;
-use crate::given;
+use crate::simulation_inputs;
 use crate::study::{SweepStudy, WorkloadEntry};
 use drystone::log::nodes::{place_on, read_nodes};
 use drystone::log::resources::{ResourceNotes, ResourceSpec, give, read_table};
@@ -19,7 +19,7 @@ pub(crate) fn furnished(
     let Some(file) = &entry.on_nodes else { return Ok((workload, notes)) };
     let name = file.as_ref().display().to_string();
     let wrong = |problem: String| study.error(file.span(), format!("`on-nodes`: {problem}"));
-    let table = read_nodes(&name, &given::text(study, file)?).map_err(|e| wrong(e.to_string()))?;
+    let table = read_nodes(&name, &simulation_inputs::text(study, file)?).map_err(|e| wrong(e.to_string()))?;
     let placed = place_on(workload, &table.classes, entry.placement, &name);
     Ok((placed.map_err(|e| wrong(format!("{name}: {e}")))?, notes))
 }

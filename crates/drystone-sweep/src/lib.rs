@@ -36,13 +36,13 @@ mod design;
 mod error;
 mod execute;
 mod furnish;
-mod given;
 mod hash;
 mod plan;
 mod processes;
 mod real;
 mod shaped;
 mod simulate;
+mod simulation_inputs;
 mod store;
 mod study;
 mod trial;
@@ -56,10 +56,10 @@ pub use design::DesignLevel;
 pub use drystone::fingerprint::fingerprint;
 pub use error::{Cancelled, SweepError};
 pub use execute::{Executor, PlanOutcome, Threads};
-pub use given::{ExcessThreshold, GivenFiles};
 pub use plan::{Configuration, PlannedSimulation, SweepPlan};
 pub use processes::{Processes, open_chunk, take_up};
 pub use simulate::{SimulationValues, WeekSums, simulate};
+pub use simulation_inputs::{ExcessThreshold, GivenFiles};
 pub use store::{
     BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,
 };

@@ -1,7 +1,7 @@
 //! The real machine as a study describes it: circumstances of jobs, dependencies, a busy beginning.
 
 use crate::error::SweepError;
-use crate::given;
+use crate::simulation_inputs;
 use crate::study::{SweepStudy, WorkloadEntry};
 use drystone::log::circumstances;
 use drystone::log::recorded::{Dependencies, RecordedState};
@@ -19,11 +19,11 @@ pub(crate) fn applied(
     let wrong = |problem: String| study.error(entry.file_at.clone(), format!("workload {}: {problem}", entry.name));
     let mut workload = workload;
     if let Some(file) = &entry.circumstances {
-        let text = given::text(study, file)?;
+        let text = simulation_inputs::text(study, file)?;
         let name = file.as_ref().display().to_string();
         let reading = circumstances::read(text.as_bytes(), &name, &workload);
-        let reading = reading.map_err(|e| given::wrong(study, file, e))?;
-        workload = workload.with(reading.circumstances).map_err(|e| given::wrong(study, file, e))?;
+        let reading = reading.map_err(|e| simulation_inputs::wrong(study, file, e))?;
+        workload = workload.with(reading.circumstances).map_err(|e| simulation_inputs::wrong(study, file, e))?;
     }
     if entry.feedback {
         let dependencies = Dependencies::of(&workload, records, &entry.name)

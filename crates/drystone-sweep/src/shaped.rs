@@ -1,7 +1,7 @@
 //! Sizes of the jobs of a study, and power.
 
 use crate::error::SweepError;
-use crate::given::{self, GivenFiles};
+use crate::simulation_inputs::{self, GivenFiles};
 use crate::study::{SweepStudy, WorkloadEntry};
 use drystone::generate::reshape::Reshape;
 use drystone::log::power::{CapTable, give_power, give_terms, read_caps};
@@ -27,7 +27,7 @@ pub(crate) fn shaped(
         workload = draw.apply(workload, overrun).map_err(wrong)?.0;
     }
     if let Some(file) = &shape.shapes {
-        let (name, text) = (file.as_ref().display().to_string(), given::text(study, file)?);
+        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
         let wrong = |problem: String| study.error(file.span(), problem);
         let table = read_shapes(&name, &text).map_err(|e| wrong(e.to_string()))?;
         workload = give_shapes(workload, &table, overrun).map_err(|e| wrong(e.to_string()))?.0;
@@ -37,21 +37,21 @@ pub(crate) fn shaped(
         let caps = match &shape.power {
             None => CapTable::of("no caps", Vec::new()),
             Some(file) => {
-                let (name, text) = (file.as_ref().display().to_string(), given::text(study, file)?);
+                let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
                 read_caps(&name, &text).map_err(|e| wrong(e.to_string()))?
             }
         };
         workload = give_power(workload, &caps, shape.idle).map_err(|e| wrong(e.to_string()))?;
     }
     if let Some(file) = &shape.series {
-        let (name, text) = (file.as_ref().display().to_string(), given::text(study, file)?);
+        let (name, text) = (file.as_ref().display().to_string(), simulation_inputs::text(study, file)?);
         let wrong = |problem: String| study.error(file.span(), problem);
         let series = PowerSeries::read(&name, &text).map_err(|e| wrong(e.to_string()))?;
         if let Some((first, _)) = workload.submits() {
             series.check_from(first).map_err(|e| wrong(e.to_string()))?;
         }
         // The metrics of a simulation depend on it.
-        let settings = [std::mem::take(&mut files.settings), format!("series={}", given::hash(&text))];
+        let settings = [std::mem::take(&mut files.settings), format!("series={}", simulation_inputs::hash(&text))];
         files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
         workload = give_terms(workload, &series);
         files.series = Some(Arc::new(series));

@@ -1,8 +1,8 @@
 //! One experiment: a workload under a policy on a machine, measured. Commands, sweeps and
 //! reproduced studies all simulate here.
 
-mod beside;
 mod division;
+mod side_by_side;
 
 pub use division::{DivisionError, PoolDivision, PoolShare};
 
@@ -289,7 +289,7 @@ impl<'a> Experiment<'a> {
         let mut audit = self.promises.then(PromiseAudit::default);
         let mut counted = EndedCounter { progress: self.progress, ended: 0 };
         let watching = &mut ((&mut collector, &mut audit), (&mut counted, &mut *also));
-        let Some((pools, left)) = beside::run(self, division, &config, watching)? else { return Ok(None) };
+        let Some((pools, left)) = side_by_side::run(self, division, &config, watching)? else { return Ok(None) };
         let promises = audit.map(|audit| audit.kept().of(self.whole)).unwrap_or_default();
         let mut report = collector.finish();
         if let Some(disruptions) = &mut report.disruptions {

@@ -7,11 +7,11 @@
 mod certify;
 mod claims;
 mod coverage;
-mod found;
 mod goal_study;
 mod multiqueue_study;
 mod record;
 mod scores;
+mod search_speed;
 mod slack_study;
 mod slurm_speed;
 mod suspension_study;
@@ -31,7 +31,7 @@ const GENERATORS: [(&str, Generator); 13] = [
     ("certify", |args| certify::main(args).report()),
     ("claims", |args| claims::main(args).report()),
     ("coverage", |args| coverage::main(args).report()),
-    ("found", |args| found::main(args).report()),
+    ("found", |args| search_speed::main(args).report()),
     ("goal_study", |args| goal_study::main(args).report()),
     ("multiqueue_study", |args| multiqueue_study::main(args).report()),
     ("record", |args| record::main(args).report()),

@@ -1,7 +1,7 @@
 //! `drystone explain`: why a job started when it did.
 
+use super::job_story::SiteWords;
 use super::passes::{self, SharedVerdict};
-use super::told::SiteWords;
 use super::told_log::LogWords;
 use super::why_not::{WaitObserver, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};

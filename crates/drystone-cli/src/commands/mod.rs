@@ -15,6 +15,8 @@ pub(crate) mod gantt;
 pub(crate) mod headroom;
 #[cfg(feature = "sites")]
 pub(crate) mod import;
+#[cfg_attr(not(feature = "sites"), path = "told_absent.rs")]
+mod job_story;
 #[cfg(all(unix, feature = "live"))]
 mod live;
 mod orders;
@@ -33,8 +35,6 @@ pub(crate) mod run;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
-#[cfg_attr(not(feature = "sites"), path = "told_absent.rs")]
-mod told;
 mod told_log;
 #[cfg(feature = "sites")]
 pub(crate) mod waits;

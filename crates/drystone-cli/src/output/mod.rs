@@ -1,10 +1,10 @@
 //! Everything that is written: documents for people, data for programs, files that appear whole or
 //! not at all.
 
-pub(crate) mod beside;
 pub(crate) mod charts;
 mod columnar;
 pub(crate) mod columns;
+pub(crate) mod csv_metadata;
 pub(crate) mod document;
 pub(crate) mod excess;
 #[cfg(feature = "sweep")]

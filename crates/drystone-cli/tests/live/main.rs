@@ -40,8 +40,6 @@ mod holds;
 #[cfg(unix)]
 mod lag;
 #[cfg(unix)]
-mod left;
-#[cfg(unix)]
 mod limits;
 #[cfg(unix)]
 mod messages;
@@ -51,6 +49,8 @@ mod model;
 mod newcomers;
 #[cfg(unix)]
 mod nodes;
+#[cfg(unix)]
+mod orphans;
 #[cfg(unix)]
 mod page;
 #[cfg(unix)]
@@ -114,7 +114,7 @@ fn main() {
         limits::tests(),
         lag::tests(),
         answers::tests(),
-        left::tests(),
+        orphans::tests(),
         newcomers::tests(),
         closed::tests(),
         back::tests(),

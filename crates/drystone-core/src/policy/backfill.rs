@@ -14,9 +14,9 @@ mod placed;
 mod plain;
 mod planning;
 mod pooled;
+mod queue_news;
 mod queues;
 mod starvation;
-mod told;
 
 pub use choices::{Arrive, BackfillChoices, OverdueRule, OvertakeGuard};
 pub(crate) use kinds::{EASY, FCFS, GREEDY};

@@ -1,7 +1,7 @@
 //! Explanation of a job's start: its story under any policy, and the outcome with one thing
 //! changed.
 
-mod told;
+mod explanation_data;
 
 use super::{EventSource, Happenings, Observer, Platform, Scheduler, Simulation, SimulationError, WorkloadReplay};
 use crate::model::{Adopted, EndedJob, Job, JobId, JobLimit, Outages, Procs, Span, Time, Workload, WorkloadError};

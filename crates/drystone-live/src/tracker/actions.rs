@@ -1,6 +1,6 @@
 //! Conversion of a policy's decisions into orders.
 
-use super::kept::{Found, KeptNodes};
+use super::kept_nodes::{Found, KeptNodes};
 use super::room::IdleRoom;
 use super::{AnnouncedStart, DaemonMode, Flight, Flying, LookResult, Tracked, TrackedPlace, Tracker, TrackerNews};
 use crate::cluster::{ClusterOrder, JobKey};

@@ -2,7 +2,7 @@
 //! these are held back together, for a pause that grows with each vain try; other jobs go on
 //! meanwhile.
 
-use super::kept::Found;
+use super::kept_nodes::Found;
 use super::{Flying, HoldReason, Retry, Tracked, TrackedPlace, Tracker};
 use crate::cluster::{JobFact, JobKey, JobState, NodeRequest, PendingReason};
 use drystone::model::Time;

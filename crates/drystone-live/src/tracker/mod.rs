@@ -9,7 +9,7 @@ mod eligible;
 mod exported;
 mod flight;
 mod freed;
-mod kept;
+mod kept_nodes;
 mod layout;
 mod message;
 mod mirror;
@@ -155,7 +155,7 @@ pub struct Tracker {
     /// Shapes of jobs that could not start.
     blocks: BTreeMap<blocked::BlockedShape, blocked::ShapeBlock>,
     /// The job that nodes are kept for.
-    ahead: Option<kept::KeptFor>,
+    ahead: Option<kept_nodes::KeptFor>,
     /// Jobs to look at in this turn whether anything of them was seen or not.
     recheck: BTreeSet<JobKey>,
     /// Time since which released jobs find no room and none has started, by [`Stamp::steady`].

@@ -1,11 +1,11 @@
 //! From rows to a site.
 
-use super::beside::BesideData;
 use super::lost::losses;
 use super::machine::{DividedMachine, by_symbol, place};
 use super::nothing_left;
 use super::packing::packing;
 use super::runaways::runaways;
+use super::side_data::BesideData;
 use super::strangers::strangers;
 use super::summary::{nodes, order_pools, out, partitions, summary, work};
 use super::warnings::warnings;

@@ -1,8 +1,8 @@
 //! Capacity that pools lacked over time: by events, by reservations, and by jobs within
 //! reservations.
 
-use super::beside::BesideData;
 use super::machine::DividedMachine;
+use super::side_data::BesideData;
 use crate::capacity::{
     Cause, Closures, NodeLoss, PoolLoss, SiteReservation, TimelineInputs as CapacityScene, nodes_out, timeline,
 };

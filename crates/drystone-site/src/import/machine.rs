@@ -1,6 +1,6 @@
 //! Checks that a description fits the jobs, and adds the nodes that only the jobs show.
 
-use super::beside::BesideData;
+use super::side_data::BesideData;
 use crate::capacity::{Cause, Closures};
 use crate::error::SiteError;
 use crate::jobs::{FoundJob, count};

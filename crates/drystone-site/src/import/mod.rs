@@ -1,12 +1,12 @@
 //! The whole way: files to rows, rows to jobs, jobs on a machine, all of it counted.
 
-mod beside;
 mod build;
 mod files;
 mod lost;
 mod machine;
 mod packing;
 mod runaways;
+mod side_data;
 mod strangers;
 mod summary;
 mod swf;
@@ -16,8 +16,8 @@ mod zones;
 
 pub use files::FileOpener;
 
-use self::beside::BesideData;
 use self::files::{AccountsFile, Sorted};
+use self::side_data::BesideData;
 use crate::capacity;
 use crate::clock::Zone;
 use crate::detect::FileKind;

@@ -1,6 +1,6 @@
 //! Warnings about an import, beyond the rules that applied.
 
-use super::beside::BesideData;
+use super::side_data::BesideData;
 use crate::jobs::FoundJob;
 use crate::manifest::Manifest;
 use crate::manifest::MeasuredWindow;

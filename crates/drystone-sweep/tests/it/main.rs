@@ -3,6 +3,6 @@
 
 mod analysis;
 mod fuzzed;
-mod given;
+mod platforms;
 mod store;
 mod study;

@@ -1,8 +1,8 @@
 //! The advice with all that determined it.
 
 use crate::commands::compare::replay::JobReplay;
-use crate::held::HeldWaits;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
+use crate::wait_conditions::HeldWaits;
 use drystone_advise::{Advice, GoalFigure, PassCost, PeriodLength};
 use drystone_site::waits::SiteWaits;
 use drystone_whatif::ClassChange;

@@ -35,7 +35,6 @@ use crate::args::{CompareArgs, SimulationArgs};
 use crate::commands::headroom::bracket::Bracket;
 use crate::commands::headroom::result::remark;
 use crate::exit::{CommandFailure, CommandOutcome, DONE, FINDING};
-use crate::held::HeldWaits;
 use crate::input::{self, PolicyFiles, WorkloadInput, WorkloadParts};
 use crate::interrupt;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION};
@@ -44,6 +43,7 @@ use crate::output::flat::FlatRows;
 use crate::output::number::count;
 use crate::output::report;
 use crate::output::{self, Printable, ReportFile, file, message, plots};
+use crate::wait_conditions::HeldWaits;
 use drystone::log::transform::LoadFactor;
 use drystone::metrics::{
     Comparison, IntervalOptions, JobSelection, Measure, Metric, Report, compare as compare_reports,

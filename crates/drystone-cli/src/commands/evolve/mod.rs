@@ -2,9 +2,9 @@
 //! not chosen.
 
 mod evolved;
-mod found;
 mod overview;
 mod regression;
+mod search_results;
 
 use crate::args::{EvolveArgs, EvolveMethod};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};

@@ -4,7 +4,7 @@ use super::result::RunResult;
 use crate::args::RunArgs;
 use crate::exit::CommandFailure;
 use crate::input::{self, WorkloadInput};
-use crate::output::beside::{self, CsvWithOrigin};
+use crate::output::csv_metadata::{self, CsvWithOrigin};
 use crate::output::file::{self, Folder};
 use crate::output::flat::{FlatRow, FlatRows};
 use crate::output::schedules::{self, ScheduleFile, WrittenSchedule};
@@ -45,10 +45,10 @@ impl<'a> RunFiles<'a> {
         let common = &args.common;
         let named = [
             ("--jobs", args.jobs.as_deref(), args.jobs.as_deref().and_then(schedules::beside)),
-            ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(beside::beside)),
-            ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(beside::beside)),
-            ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(beside::beside)),
-            ("--charges", args.charges.as_deref(), args.charges.as_deref().and_then(beside::beside)),
+            ("--trace", args.trace.as_deref(), args.trace.as_deref().and_then(csv_metadata::beside)),
+            ("--weeks", args.weeks.as_deref(), args.weeks.as_deref().and_then(csv_metadata::beside)),
+            ("--segments", args.segments.as_deref(), args.segments.as_deref().and_then(csv_metadata::beside)),
+            ("--charges", args.charges.as_deref(), args.charges.as_deref().and_then(csv_metadata::beside)),
             ("--audit", common.log.audit.as_deref(), None),
             ("--report", common.report.as_deref(), None),
         ];

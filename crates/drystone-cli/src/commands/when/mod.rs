@@ -2,6 +2,7 @@
 
 mod clock;
 mod conditions;
+mod forecast_text;
 mod history;
 mod places;
 mod reasons;
@@ -10,7 +11,6 @@ mod scene;
 mod site_nodes;
 mod site_text;
 pub(super) mod state;
-mod told;
 
 use crate::args::{StoryFormat, WhenArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
@@ -22,11 +22,11 @@ use drystone::engine::Session;
 use drystone::model::{Job, JobId, Span, Time};
 use drystone::policy::{Phase, PolicySpec};
 use drystone_when::{Forecaster, FutureError, Rehearsal, RunTimes, StartAnswer};
+use forecast_text::{ChangeRow, WhenChange, WhenOutput};
 use scene::WhenScene;
 pub(crate) use site_text::read_template;
 use std::path::Path;
 use std::sync::Arc;
-use told::{ChangeRow, WhenChange, WhenOutput};
 
 pub(crate) fn when(args: &WhenArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);

@@ -62,7 +62,7 @@ pub(crate) struct ScheduleFile {
 /// Returns the file for a schedule's inputs, if the schedule has no place for them itself.
 pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
     let needed = by_ending::<Schedules>(path).is_ok_and(|format| format.traits().needs_meta_beside);
-    super::beside::beside(path).filter(|_| needed)
+    super::csv_metadata::beside(path).filter(|_| needed)
 }
 
 impl ScheduleFile {

@@ -1,7 +1,7 @@
 //! Causes of recorded waits: the last reason of each job, and the room that there was meanwhile.
 
-mod held;
 mod limit;
+mod limit_causes;
 mod room;
 
 use crate::site::Site;
@@ -172,7 +172,7 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
     let waited: Vec<(usize, i64, i64)> = jobs.iter().copied().filter(|(_, begin, end)| end > begin).collect();
     let all: f64 = waited.iter().map(|(_, begin, end)| (end - begin) as f64).sum();
     let free = FreeOverTime::of(site).free_for(site, &waited);
-    let held = if has_reasons { vec![None; waited.len()] } else { held::held_back(site, &waited) };
+    let held = if has_reasons { vec![None; waited.len()] } else { limit_causes::held_back(site, &waited) };
     let limits = KnownLimits::of(site);
     let mut sums: BTreeMap<CauseKey, CauseSum> = BTreeMap::new();
     for ((&(at, begin, end), free), held) in waited.iter().zip(free).zip(held) {
