@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 _Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float32]
+_Bools = npt.NDArray[np.bool_]
 
 __version__: str
 __all__ = [
@@ -494,6 +496,11 @@ class VecEnv:
     def reset(self, /, arrays: dict[str, Any], seed: int | None, mask: Sequence[bool] | None) -> None: ...
     def step(self, /, actions: _Ints, arrays: dict[str, Any], fresh: bool) -> None: ...
     def finished(self, /) -> list[tuple[int, dict[str, float]]] | None: ...
+    def reset_one(self, /, seed: int | None) -> tuple[_Floats, _Floats, _Bools]: ...
+    def step_one(
+        self, /, action: int
+    ) -> tuple[tuple[_Floats, _Floats, _Bools], float, bool, bool, dict[str, float] | None]: ...
+    def mask_one(self, /) -> _Bools: ...
 
 @final
 class AgentSpec:
