@@ -77,8 +77,10 @@ def when(
 ) -> tuple[str, str, list[str]]: ...
 def fidelity(site: str | PathLike[str], options: Sequence[str], slots: Sequence[Slot]) -> Said: ...
 def judge_metric(
-    log: Log, baseline: npt.NDArray[np.float64], values: npt.NDArray[np.float64], confidence: float
-) -> tuple[float | None, float | None, tuple[float, float] | None, str]: ...
+    log: Log, policies: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]], baseline: int, confidence: float
+) -> list[
+    tuple[float | None, float | None, tuple[float, float] | None, float | None, float | None, str]
+]: ...
 def explain(log: Log, options: Sequence[str], slots: Sequence[Slot]) -> tuple[str, str]: ...
 def import_(
     files: Sequence[str | PathLike[str]], out: str | PathLike[str], options: Sequence[str]
@@ -104,11 +106,18 @@ def sweep(
     logs: str | PathLike[str] | None,
     threads: int,
     watch: Callable[[int, int], object] | None,
-    slots: Sequence[Slot],
+    programs: Sequence[tuple[Slot, str]],
+    metrics: Sequence[tuple[str, str, Slot]],
 ) -> tuple[Path, tuple[int, int, int]]: ...
 def query(store: str | PathLike[str], sql: str) -> Table: ...
 def configurations(store: str | PathLike[str]) -> Table: ...
-def rank(store: str | PathLike[str], metrics: Sequence[str], workloads: Sequence[str]) -> Table: ...
+def rank(
+    store: str | PathLike[str],
+    metrics: Sequence[str],
+    workloads: Sequence[str],
+    against: str | None,
+    confidence: float,
+) -> Table: ...
 @final
 class Log:
     @staticmethod

@@ -4,5 +4,6 @@
 mod analysis;
 mod fuzzed;
 mod given;
+mod own;
 mod store;
 mod study;
