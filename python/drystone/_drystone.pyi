@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 _Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float32]
+_Bools = npt.NDArray[np.bool_]
 
 __version__: str
 __all__ = [
@@ -75,8 +77,10 @@ def when(
 ) -> tuple[str, str, list[str]]: ...
 def fidelity(site: str | PathLike[str], options: Sequence[str], slots: Sequence[Slot]) -> Said: ...
 def judge_metric(
-    log: Log, baseline: npt.NDArray[np.float64], values: npt.NDArray[np.float64], confidence: float
-) -> tuple[float | None, float | None, tuple[float, float] | None, str]: ...
+    log: Log, policies: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]], baseline: int, confidence: float
+) -> list[
+    tuple[float | None, float | None, tuple[float, float] | None, float | None, float | None, str]
+]: ...
 def explain(log: Log, options: Sequence[str], slots: Sequence[Slot]) -> tuple[str, str]: ...
 def import_(
     files: Sequence[str | PathLike[str]], out: str | PathLike[str], options: Sequence[str]
@@ -102,11 +106,18 @@ def sweep(
     logs: str | PathLike[str] | None,
     threads: int,
     watch: Callable[[int, int], object] | None,
-    slots: Sequence[Slot],
+    programs: Sequence[tuple[Slot, str]],
+    metrics: Sequence[tuple[str, str, Slot]],
 ) -> tuple[Path, tuple[int, int, int]]: ...
 def query(store: str | PathLike[str], sql: str) -> Table: ...
 def configurations(store: str | PathLike[str]) -> Table: ...
-def rank(store: str | PathLike[str], metrics: Sequence[str], workloads: Sequence[str]) -> Table: ...
+def rank(
+    store: str | PathLike[str],
+    metrics: Sequence[str],
+    workloads: Sequence[str],
+    against: str | None,
+    confidence: float,
+) -> Table: ...
 @final
 class Log:
     @staticmethod
@@ -494,6 +505,11 @@ class VecEnv:
     def reset(self, /, arrays: dict[str, Any], seed: int | None, mask: Sequence[bool] | None) -> None: ...
     def step(self, /, actions: _Ints, arrays: dict[str, Any], fresh: bool) -> None: ...
     def finished(self, /) -> list[tuple[int, dict[str, float]]] | None: ...
+    def reset_one(self, /, seed: int | None) -> tuple[_Floats, _Floats, _Bools]: ...
+    def step_one(
+        self, /, action: int
+    ) -> tuple[tuple[_Floats, _Floats, _Bools], float, bool, bool, dict[str, float] | None]: ...
+    def mask_one(self, /) -> _Bools: ...
 
 @final
 class AgentSpec:

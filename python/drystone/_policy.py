@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from drystone import _drystone
 from drystone._drystone import Actions, Event, Job, View
 from drystone._errors import OptionError
+from drystone._identity import identify_program
 
 __all__ = [
     "Actions",
@@ -183,7 +184,7 @@ def places() -> Iterator[_Places]:
         taken.slots.clear()
 
 
-_registered: dict[str, _drystone.Slot] = {}
+_registered: dict[str, tuple[_drystone.Slot, Any]] = {}
 
 
 def register(given: PolicyLike | Predictor, *, name: str | None = None) -> str:
@@ -208,7 +209,7 @@ def register(given: PolicyLike | Predictor, *, name: str | None = None) -> str:
     name = name or _name(given)
     _registered.pop(name, None)
     slot = _drystone.Slot(name, given)
-    _registered[name] = slot
+    _registered[name] = (slot, given)
     return f"python({slot.name})"
 
 
@@ -220,7 +221,13 @@ def unregister(name: str) -> None:
 
 def registered() -> list[_drystone.Slot]:
     """Returns the registered objects, so that work stops where one of them raises."""
-    return list(_registered.values())
+    return [slot for slot, _ in _registered.values()]
+
+
+def registered_programs() -> list[tuple[_drystone.Slot, str]]:
+    """Returns the registered objects with what tells them from others."""
+    programs = ((slot, given.decide if isinstance(given, _Function) else given) for slot, given in _registered.values())
+    return [(slot, identify_program(given)) for slot, given in programs]
 
 
 @dataclass(frozen=True)

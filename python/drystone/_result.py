@@ -9,18 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from drystone import _drystone
 from drystone._errors import DrystoneError, OptionError
+from drystone._own_metric import OwnMetric, check_metrics, own_values
 from drystone._policy import PolicyLike, PredictorLike, places, registered, texts
 from drystone._table import Array, Table
 from drystone._workload import PathLike, Workload, options, read, tell, write
-
-OwnMetric: TypeAlias = Callable[[Table], Any]
-"""A metric of one's own: from the table of jobs a value for each."""
 
 __all__ = ["Comparison", "Figure", "Result", "Story", "compare", "simulate"]
 
@@ -617,10 +615,11 @@ def _own_metrics(
     """By policy and metric: mean, change, interval, verdict."""
     policies, baseline, predictor = objects
     workload, known = comparison.workload, comparison.table.columns
+    check_metrics(metrics)
     for name in metrics:
-        if name in known or not name.isidentifier():
+        if name in known:
             raise OptionError(f"metrics: `{name}` is no name for a metric of one's own: it is taken, or no identifier")
-    values: dict[str, dict[str, Array]] = {}
+    measured: dict[str, list[tuple[Array, Array]]] = {name: [] for name in metrics}
     with ExitStack() as stack:
         named, taken = texts(stack, [*policies, *([] if baseline is None else [baseline])], predictor)
         slots = taken.slots + registered()
@@ -628,28 +627,21 @@ def _own_metrics(
             # Those that the command chose have names alone.
             text = policy if policy in named or not named else named[comparison.policies.index(policy)]
             words = _words(workload, {"policy": text, **given})
-            jobs = Table(_drystone.simulate(workload._log, words, slots).jobs())
-            values[policy] = {name: _values_of(name, metric, jobs) for name, metric in metrics.items()}
-    own: dict[str, dict[str, dict[str, Any]]] = {}
-    for policy, found in values.items():
-        own[policy] = {}
-        for name, each in found.items():
-            before = values[comparison.baseline][name]
-            judged = _drystone.judge_metric(workload._log, before, each, confidence)
+            jobs = _drystone.simulate(workload._log, words, slots).jobs()
+            submits = jobs.numpy("submit")
+            for name, metric in metrics.items():
+                measured[name].append((submits, own_values(name, metric, jobs, f", under {policy}")))
+    base = comparison.policies.index(comparison.baseline)
+    own: dict[str, dict[str, dict[str, Any]]] = {policy: {} for policy in comparison.policies}
+    for name, values in measured.items():
+        judged = _drystone.judge_metric(workload._log, values, base, confidence)
+        for policy, (mean, relative, interval, p, p_family, verdict) in zip(comparison.policies, judged):
+            change: dict[str, Any] = {"relative": relative, "interval": interval, "verdict": verdict, "p": p, "p_family": p_family}
             # The baseline is not compared with itself.
-            mean, relative, interval, verdict = judged if policy != comparison.baseline else (judged[0], None, None, None)
-            own[policy][name] = {"metric": name, "mean": mean, "relative": relative, "interval": interval, "verdict": verdict}
+            if policy == comparison.baseline:
+                change = dict.fromkeys(change)
+            own[policy][name] = {"metric": name, "mean": mean, **change}
     return own
-
-
-def _values_of(name: str, metric: OwnMetric, jobs: Table) -> Array:
-    values = np.asarray(metric(jobs))
-    if values.shape != (len(jobs),) or values.dtype.kind not in "biuf":
-        raise OptionError(f"metrics: `{name}` gave {values.dtype} of the shape {values.shape}; expected a number for each job")
-    floats: Array = np.ascontiguousarray(values, np.float64).copy()
-    # What does not count elsewhere does not count here.
-    floats[~jobs["counted"]] = np.nan
-    return floats
 
 
 def _compared(

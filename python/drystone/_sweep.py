@@ -11,7 +11,9 @@ from typing import Any
 
 from drystone import _drystone
 from drystone._errors import OptionError
-from drystone._policy import registered
+from drystone._identity import identify_program
+from drystone._own_metric import OwnMetric, check_metrics
+from drystone._policy import registered_programs
 from drystone._table import Table
 from drystone._workload import PathLike
 
@@ -29,9 +31,22 @@ class Store:
         """A row per configuration: policy, parameters, metrics."""
         return Table(_drystone.configurations(self.path))
 
-    def rank(self, metrics: Sequence[str] = (), workloads: Sequence[str] = ()) -> Table:
-        """Candidates by their average degradation from the best of each test case, in percent."""
-        return Table(_drystone.rank(self.path, list(metrics), list(workloads)))
+    def rank(
+        self,
+        metrics: Sequence[str] = (),
+        workloads: Sequence[str] = (),
+        *,
+        against: str | int | None = None,
+        confidence: float = 0.95,
+    ) -> Table:
+        """Candidates by their average degradation from the best of each test case, in percent.
+
+        Each is tested against the first, or against the one that ``against`` names: a policy, a name of the study, or a number of it.
+        ``test_change`` is the mean change of all means over jobs, from ``test_low`` to ``test_high``, ``test_p_holm`` is corrected for
+        the number of tests, and ``test_verdict`` is ``better``, ``worse``, ``unclear`` or ``untested``, as in ``drystone sweep rank``.
+        """
+        base = None if against is None else str(against)
+        return Table(_drystone.rank(self.path, list(metrics), list(workloads), base, confidence))
 
     def query(self, sql: str) -> Table:
         """The answer to a question in SQL, which cannot change the store."""
@@ -65,12 +80,18 @@ def sweep(
     logs: PathLike | None = None,
     threads: int | None = None,
     progress: bool | Callable[[int, int], object] = True,
+    metrics: Mapping[str, OwnMetric] | None = None,
 ) -> Store:
     """Simulates every configuration of a study that the store lacks.
 
     The study is a file (``docs/sweep.md``) or a mapping of the same shape; a mapping needs ``store``. Interrupted, the same call
     goes on. ``progress`` is shown on a terminal, or is a function of how many simulations are done and how many there are.
     Policies and predictors of Python that were registered can be named: ``policy = "python(NAME)"``.
+
+    ``metrics`` are some of your own beside those of the study: functions that take the table of jobs and return a value per job, NaN
+    where it does not count. Their means are columns of the store, with sums per week for intervals, as all others are; less is
+    better. A function depends on the table alone: several threads call it. A store knows the code of its functions, and what they
+    capture: it is continued with the same ones, and others are refused. A new one has all simulations made again.
 
     Examples:
         >>> import drystone as ds, os, tempfile
@@ -83,6 +104,11 @@ def sweep(
         ...     store = ds.sweep(study, store=os.path.join(folder, "study.db"), progress=False)
         ...     len(store.table), store.table["size"].tolist()
         (3, [1.0, 2.0, 3.0])
+        >>> late = {"late": lambda jobs: jobs["wait"] > 3600}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = ds.sweep(study, store=os.path.join(folder, "study.db"), metrics=late, progress=False)
+        ...     store.rank(["late"]).columns[-3:], len(store.query("select late from result"))
+        (['test_high', 'test_p_holm', 'test_verdict'], 3)
     """
     text = None
     if isinstance(study, Mapping):
@@ -92,6 +118,9 @@ def sweep(
         file = Path(store).with_suffix(".toml")
     else:
         file = Path(study)
+    own = metrics or {}
+    check_metrics(own)
+    judged = [(name, identify_program(metric), _drystone.Slot(f"metric-{name}", metric)) for name, metric in own.items()]
     watch = progress if callable(progress) else _shown() if progress and sys.stderr.isatty() else None
     path, (_, left, failed) = _drystone.sweep(
         file,
@@ -100,7 +129,8 @@ def sweep(
         None if logs is None else Path(logs),
         threads or os.cpu_count() or 1,
         watch,
-        registered(),
+        registered_programs(),
+        judged,
     )
     if failed:
         from drystone._errors import SweepError

@@ -202,6 +202,10 @@ def _check_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> N
         raise OptionError(f"options: {', '.join(unknown)} means nothing to reset; it takes {', '.join(known) or 'none'}")
 
 
+_WHOLE = frozenset((int, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32))
+"""Types of actions that are taken as they are."""
+
+
 def _chosen(actions: Any, number: int) -> npt.NDArray[np.int64]:
     """Returns actions as the extension takes them; refuses anything else."""
     chosen = np.ascontiguousarray(actions)
@@ -331,12 +335,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             name: np.zeros(length, np.bool_ if name in bools else np.float32) for name, length in self._lengths.items()
         }
 
-    def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Begins new episodes. A seed restarts the sequence of episodes; ``options={"reset_mask": mask}`` resets some."""
-        _check_options(options, ("reset_mask",))
-        mask = (options or {}).get("reset_mask")
+    def _seed(self, seed: int | list[int | None] | None) -> int | None:
+        """The seed to begin with; ``None`` to go on with the sequence of episodes."""
         if isinstance(seed, (list, tuple)):
             raise OptionError("seed: one seed is enough; every environment draws from a stream of its own")
         if seed is None and not self._seeded:
@@ -344,6 +344,15 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         elif seed is not None and seed < 0:
             raise OptionError(f"seed: {seed} is not possible; expected a number from 0 on")
         self._seeded = True
+        return seed
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins new episodes. A seed restarts the sequence of episodes; ``options={"reset_mask": mask}`` resets some."""
+        _check_options(options, ("reset_mask",))
+        mask = (options or {}).get("reset_mask")
+        seed = self._seed(seed)
         if self.copy and mask is None:
             self._arrays = self._new()
         elif self.copy:
@@ -419,8 +428,8 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         for fixed in ("num_envs", "threads", "autoreset", "copy"):
             if fixed in options:
                 raise OptionError(f"{fixed}: this is one environment; VecEnv is many")
-        # Copies of one row of each array are made here: few, and only what has changed is written.
         self._many = VecEnv(workload, 1, act=act, autoreset="disabled", threads=1, copy=False, **options)
+        self._flat = self._many._kind.flat
         self.observation_space = self._many.single_observation_space
         self.action_space = self._many.single_action_space
 
@@ -438,31 +447,28 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         """Begins an episode: with a seed the first of that seed, else the next one."""
         _check_options(options, ())
         super().reset(seed=seed)
-        self._many.reset(seed=seed)
-        return self._seen(), {"action_mask": self.action_masks()}
+        jobs, machine, mask = self._many._envs.reset_one(self._many._seed(seed))
+        return self._seen(jobs, machine), {"action_mask": mask}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes an action."""
-        many = self._many
-        arrays, kind = many._arrays, many._kind
-        many._envs.step(_chosen([action], 1), arrays, False)
-        info: dict[str, Any] = {"action_mask": arrays["mask"].copy()}
-        reward = float(arrays["reward"][0])
-        finished = many._envs.finished()
-        if finished is not None:
+        if type(action) not in _WHOLE:
+            action = _chosen([action], 1)[0]
+        (jobs, machine, mask), reward, terminated, truncated, episode = self._many._envs.step_one(action)
+        info: dict[str, Any] = {"action_mask": mask}
+        if episode is not None:
             # The sum that the episode came to, in full; the array has it in 32 bits.
-            episode = kind.judged(finished[0][1])
-            info["episode"] = {name: float(value) for name, value in episode.items()}
+            kind = self._many._kind
+            info["episode"] = {name: float(value) for name, value in kind.judged(episode).items()}
             reward = reward if kind.dense else info["episode"]["r"]
-        return self._seen(), reward, bool(arrays["terminated"][0]), bool(arrays["truncated"][0]), info
+        return self._seen(jobs, machine), reward, terminated, truncated, info
 
-    def _seen(self) -> Observation:
-        arrays = self._many._arrays
-        return self._many._kind.shaped(arrays["jobs"].copy(), arrays["machine"].copy(), None)
+    def _seen(self, jobs: Floats, machine: Floats) -> Observation:
+        return jobs.reshape(-1) if self._flat else {"jobs": jobs, "machine": machine}
 
     def action_masks(self) -> Bools:
         """Mask of the possible actions."""
-        masks: Bools = self._many.action_masks()[0].copy()
+        masks: Bools = self._many._envs.mask_one()
         return masks
 
 

@@ -162,6 +162,9 @@ LOOPS = """
         lambda: ds.simulate(log, "python(registered)"),
         lambda: ds.sweep(study, store=os.path.join(sys.argv[1], "s.db"), threads=2, progress=False),
         lambda: ds.sweep({**study, "policy": [{"policy": "fcfs"}]}, store=os.path.join(sys.argv[1], "t.db"), progress=loop),
+        lambda: ds.sweep(
+            {**study, "policy": [{"policy": "fcfs"}]}, store=os.path.join(sys.argv[1], "u.db"), metrics={"own": loop}, progress=False
+        ),
         session,
         lambda: ds.predict(log, ["estimate", Predicts()]),
         lambda: ds.whatif(log, "none", policy=loop),
@@ -204,7 +207,7 @@ def test_loops_of_python_are_interrupted_and_nothing_goes_on(tmp_path: Path) -> 
     program = textwrap.dedent(LOOPS)
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.stdout, done.stderr)
-    assert done.stdout.split() == ["done", "21"] and "Fatal" not in done.stderr
+    assert done.stdout.split() == ["done", "22"] and "Fatal" not in done.stderr
 
 
 END = """

@@ -189,6 +189,13 @@ def test_metrics_of_ones_own_have_the_same_intervals() -> None:
         own, known = ours.changes(policy)["own_wait"], plain.changes(policy)["wait_mean"]
         assert own["relative"] == pytest.approx(known["relative"]) and own["verdict"] == known["verdict"]
         assert own["interval"] == pytest.approx(known["interval"])
+        assert own["p"] == pytest.approx(known["p"]) and own["p_family"] == pytest.approx(known["p_family"])
+    # Weeks are those of the log before its times were divided.
+    busier = log.scale(1.3)
+    for policy in ("fcfs", "easy++"):
+        changes = ds.compare(busier, **given, metrics=metrics).changes(policy)  # type: ignore[arg-type]
+        assert changes["own_wait"]["interval"] == pytest.approx(changes["wait_mean"]["interval"])
+        assert changes["own_wait"]["verdict"] == changes["wait_mean"]["verdict"]
     late = ds.simulate(log, "fcfs", trim="tsafrir").jobs
     row = list(ours.table["policy"]).index("fcfs")
     assert ours.table["late"][row] == pytest.approx((late["wait"][late["counted"]] > 3600).mean())

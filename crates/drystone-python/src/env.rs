@@ -10,7 +10,7 @@ use drystone_env::{
     Agent, Buffers, EnvArrays, EnvError, EnvOptions, EpisodeResult, FeaturePreset, LearnedPolicy, MACHINE, Observation,
     ObservationShape, RowFeature, VecEnv,
 };
-use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -119,6 +119,26 @@ impl PyOptions {
 struct InnerEnv {
     envs: VecEnv,
     finished: Vec<Option<EpisodeResult>>,
+    /// Arrays of an environment that is alone: what it shows is copied from here.
+    own: Option<Buffers>,
+}
+
+/// Rows, machine and mask of an environment that is alone.
+type ShownArrays<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<bool>>);
+
+/// Result of a step of an environment that is alone: what is to be seen, reward, whether it is
+/// terminated or truncated, and what the episode came to if it is over.
+type SingleStep<'py> = (ShownArrays<'py>, f32, bool, bool, Option<Bound<'py, PyDict>>);
+
+impl InnerEnv {
+    /// Copies what there is to see.
+    fn shown<'py>(&self, py: Python<'py>) -> PyResult<ShownArrays<'py>> {
+        let buffers = self.own.as_ref().ok_or_else(|| wrong(EnvError::NotReset(0)))?;
+        let options = self.envs.options();
+        let shape = [options.window as usize, options.observation.width()];
+        let jobs = PyArray1::from_slice(py, &buffers.jobs).reshape(shape)?;
+        Ok((jobs, PyArray1::from_slice(py, &buffers.machine), PyArray1::from_slice(py, &buffers.mask)))
+    }
 }
 
 /// Many environments at once. Arrays are given with every call and written in place, without the
@@ -192,7 +212,7 @@ impl PyVecEnv {
         let workloads: Vec<Arc<Workload>> =
             logs.iter().map(|log| Arc::new(log.get().input.workload().clone())).collect();
         let envs = py.detach(|| VecEnv::new(&workloads, number, &options.options, threads)).map_err(wrong)?;
-        Ok(PyVecEnv { inner: Mutex::new(InnerEnv { envs, finished: vec![None; number] }) })
+        Ok(PyVecEnv { inner: Mutex::new(InnerEnv { envs, finished: vec![None; number], own: None }) })
     }
 
     /// The lengths of the arrays, by name.
@@ -223,7 +243,7 @@ impl PyVecEnv {
         mask: Option<Vec<bool>>,
     ) -> PyResult<()> {
         let mut inner = self.lock()?;
-        let InnerEnv { envs, finished } = &mut *inner;
+        let InnerEnv { envs, finished, .. } = &mut *inner;
         let mut parts = arrays.parts(finished)?;
         py.detach(|| envs.reset(seed, mask.as_deref(), &mut parts)).map_err(wrong)
     }
@@ -238,7 +258,7 @@ impl PyVecEnv {
         fresh: bool,
     ) -> PyResult<()> {
         let mut inner = self.lock()?;
-        let InnerEnv { envs, finished } = &mut *inner;
+        let InnerEnv { envs, finished, .. } = &mut *inner;
         let actions = actions.as_slice()?;
         let mut parts = arrays.parts(finished)?;
         py.detach(|| {
@@ -248,6 +268,34 @@ impl PyVecEnv {
             envs.step(actions, &mut parts)
         })
         .map_err(wrong)
+    }
+
+    /// Begins a new episode of an environment that is alone.
+    fn reset_one<'py>(&self, py: Python<'py>, seed: Option<u64>) -> PyResult<ShownArrays<'py>> {
+        let mut inner = self.lock()?;
+        let InnerEnv { envs, own, .. } = &mut *inner;
+        let buffers = own.get_or_insert_with(|| envs.buffers());
+        py.detach(|| envs.reset(seed, None, &mut buffers.parts())).map_err(wrong)?;
+        inner.shown(py)
+    }
+
+    /// Takes an action in an environment that is alone. It takes microseconds, for which the
+    /// interpreter's lock is not given away.
+    fn step_one<'py>(&self, py: Python<'py>, action: i64) -> PyResult<SingleStep<'py>> {
+        let mut inner = self.lock()?;
+        let InnerEnv { envs, own, .. } = &mut *inner;
+        let buffers = own.as_mut().ok_or_else(|| wrong(EnvError::NotReset(0)))?;
+        envs.step(&[action], &mut buffers.parts()).map_err(wrong)?;
+        let (reward, terminated, truncated) = (buffers.reward[0], buffers.terminated[0], buffers.truncated[0]);
+        let finished = buffers.finished[0].as_ref().map(|finished| told(py, finished)).transpose()?;
+        Ok((inner.shown(py)?, reward, terminated, truncated, finished))
+    }
+
+    /// Mask of the possible actions of an environment that is alone.
+    fn mask_one<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let inner = self.lock()?;
+        let mask = inner.own.as_ref().map_or_else(|| inner.envs.buffers().mask, |buffers| buffers.mask.clone());
+        Ok(PyArray1::from_vec(py, mask))
     }
 
     /// Returns the results of the episodes that ended in the last step, with the number of the

@@ -1,62 +1,125 @@
-//! Metrics of a caller's own: changes of their means with the intervals of all others.
+//! Metrics of a caller's own: their values in sweeps, and changes of their means with the intervals
+//! of all others.
 
 use crate::error;
 use crate::log::PyLog;
-use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum};
-use drystone::metrics::Calendar;
+use crate::names::WorkloadNames;
+use crate::objects::{HeldObject, ObjectSlot};
+use crate::run::job_table;
+use drystone::inference::{DifferenceVerdict, MeanDifference, PeriodSum, correct_family};
+use drystone::metrics::{Scope, SubmitWeeks};
 use drystone::model::Time;
+use drystone_sweep::{Cancelled, JobMeasurer, MeasuredSchedule};
 use numpy::PyReadonlyArray1;
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
-/// Sums of a value per job over the weeks of submits; NaN does not count.
-fn weekly_sums(log: &PyLog, values: &[f64]) -> PyResult<BTreeMap<i64, PeriodSum>> {
-    let jobs = log.workload().jobs();
-    if values.len() != jobs.len() {
-        let problem = format!("metrics: {} values for {} jobs; expected one for each", values.len(), jobs.len());
-        return Err(error::wrong(problem));
-    }
-    let first = jobs.first().map_or(Time::ZERO, |job| job.submit);
-    let calendar = Calendar::new(first, &log.workload().provenance);
-    let mut weeks: BTreeMap<i64, PeriodSum> = BTreeMap::new();
-    for (job, &value) in jobs.iter().zip(values).filter(|(_, value)| !value.is_nan()) {
-        let week = weeks.entry(calendar.week(job.submit)).or_default();
-        week.sum += value;
-        week.count += 1.0;
-    }
-    Ok(weeks)
+/// Functions of Python that find the values of metrics.
+pub(crate) struct PythonMeasurer {
+    metrics: Vec<(String, Arc<HeldObject>)>,
 }
 
-/// Mean, relative change against the baseline, interval of it, what that says.
-type JudgedMetric = (Option<f64>, Option<f64>, Option<(f64, f64)>, &'static str);
+impl PythonMeasurer {
+    pub(crate) fn new(metrics: &[(String, String, Py<ObjectSlot>)]) -> PythonMeasurer {
+        let of = |(name, _, slot): &(String, String, Py<ObjectSlot>)| (name.clone(), Arc::clone(slot.get().held()));
+        PythonMeasurer { metrics: metrics.iter().map(of).collect() }
+    }
+}
 
-/// Judges the mean of a value per job against the baseline's; less is better.
+impl fmt::Debug for PythonMeasurer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.metrics.iter().map(|metric| &metric.0)).finish()
+    }
+}
+
+impl JobMeasurer for PythonMeasurer {
+    fn measure(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<Vec<f64>>, Cancelled> {
+        let place = format!(", under {} on {}", schedule.policy, schedule.case.label());
+        let of = |(name, held): &(String, Arc<HeldObject>)| -> Result<Vec<f64>, Cancelled> {
+            if held.has_failed() {
+                return Err(Cancelled);
+            }
+            let values = held.call(|py| {
+                let jobs = Py::new(py, job_table(schedule.rows, schedule.sizes, &WorkloadNames::default())?)?;
+                let values = py
+                    .import(intern!(py, "drystone._own_metric"))?
+                    .call_method1(intern!(py, "own_values"), (name, &held.object, jobs, &place))?;
+                Ok(values.extract::<PyReadonlyArray1<'_, f64>>()?.as_slice()?.to_vec())
+            });
+            values.map_err(|error| {
+                held.fail(error);
+                Cancelled
+            })
+        };
+        self.metrics.iter().map(of).collect()
+    }
+}
+
+/// Sums of a value per job over the weeks of submits; NaN does not count.
+fn weekly_sums(
+    weeks: &SubmitWeeks,
+    submits: &PyReadonlyArray1<'_, i64>,
+    values: &PyReadonlyArray1<'_, f64>,
+) -> PyResult<BTreeMap<i64, PeriodSum>> {
+    let mut sums: BTreeMap<i64, PeriodSum> = BTreeMap::new();
+    for (&submit, &value) in submits.as_slice()?.iter().zip(values.as_slice()?).filter(|(_, value)| !value.is_nan()) {
+        sums.entry(weeks.number(Time(submit))).or_default().add(PeriodSum { sum: value, count: 1.0 });
+    }
+    Ok(sums)
+}
+
+/// Mean, relative change against the baseline, its interval, p and corrected p, verdict.
+type JudgedMetric = (Option<f64>, Option<f64>, Option<(f64, f64)>, Option<f64>, Option<f64>, &'static str);
+
+/// Judges the means of a value per job under several policies against the one at the place
+/// `baseline`, as [`compare`](drystone::metrics::compare) does; less is better.
 #[pyfunction]
 pub(crate) fn judge_metric(
     log: &PyLog,
-    baseline: PyReadonlyArray1<'_, f64>,
-    values: PyReadonlyArray1<'_, f64>,
+    policies: Vec<(PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, f64>)>,
+    baseline: usize,
     confidence: f64,
-) -> PyResult<JudgedMetric> {
-    let (old, new) = (weekly_sums(log, baseline.as_slice()?)?, weekly_sums(log, values.as_slice()?)?);
-    let mean = |weeks: &BTreeMap<i64, PeriodSum>| {
-        let total = weeks.values().fold((0.0, 0.0), |(sum, count), week| (sum + week.sum, count + week.count));
-        (total.1 > 0.0).then(|| total.0 / total.1)
+) -> PyResult<Vec<JudgedMetric>> {
+    let weeks = Scope::of(log.workload()).weeks;
+    let sums: Vec<BTreeMap<i64, PeriodSum>> =
+        policies.iter().map(|(submits, values)| weekly_sums(&weeks, submits, values)).collect::<PyResult<_>>()?;
+    let base = sums.get(baseline).ok_or_else(|| error::internal("no policy is the baseline"))?;
+    // A week without jobs stays, as zeros; so does one in which only some count a job.
+    let ends = sums.iter().flat_map(BTreeMap::keys).min().zip(sums.iter().flat_map(BTreeMap::keys).max());
+    let units = |sums: &BTreeMap<i64, PeriodSum>| -> Vec<PeriodSum> {
+        let all = ends.map(|(&first, &last)| first..=last).into_iter().flatten();
+        all.map(|week| sums.get(&week).copied().unwrap_or_default()).collect()
     };
-    let (before, after) = (mean(&old), mean(&new));
-    let relative = before.zip(after).filter(|&(before, _)| before != 0.0).map(|(before, after)| after / before - 1.0);
-    // A week without jobs stays, as zeros; so does one in which only one of them counts a job.
-    let (Some(first), Some(last)) = (
-        [&old, &new].iter().filter_map(|weeks| weeks.keys().next()).min(),
-        [&old, &new].iter().filter_map(|weeks| weeks.keys().next_back()).max(),
-    ) else {
-        return Ok((after, relative, None, "too_few_weeks"));
+    let mean = |sums: &BTreeMap<i64, PeriodSum>| {
+        let mut all = PeriodSum::default();
+        sums.values().for_each(|sum| all.add(*sum));
+        (all.count > 0.0).then(|| all.sum / all.count)
     };
-    let sums = |weeks: &BTreeMap<i64, PeriodSum>| -> Vec<PeriodSum> {
-        (*first..=*last).map(|week| weeks.get(&week).copied().unwrap_or_default()).collect()
-    };
-    let difference = MeanDifference::between(sums(&old), sums(&new));
-    let verdict = match difference.verdict(difference.p_value(), confidence) {
+    let before = mean(base);
+    let differences: Vec<MeanDifference> =
+        sums.iter().map(|own| MeanDifference::between(units(base), units(own))).collect();
+    let is_judged = |at: usize| at != baseline && before.is_some() && mean(&sums[at]).is_some();
+    let p: Vec<Option<f64>> = (0..sums.len()).map(|at| differences[at].p_value().filter(|_| is_judged(at))).collect();
+    let mut corrected = correct_family(&p.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
+    let judged = (0..sums.len()).map(|at| {
+        let (after, difference) = (mean(&sums[at]), &differences[at]);
+        let relative = before.zip(after).and_then(|(before, after)| match before == after {
+            true => Some(0.0),
+            false => (before != 0.0).then(|| after / before - 1.0),
+        });
+        let p_family = p[at].and_then(|_| corrected.next());
+        let interval = difference.interval(confidence).filter(|_| is_judged(at));
+        let verdict = if is_judged(at) { verdict_word(difference.verdict(p_family, confidence)) } else { "no_ratio" };
+        (after, relative, interval, p[at], p_family, verdict)
+    });
+    Ok(judged.collect())
+}
+
+fn verdict_word(verdict: DifferenceVerdict) -> &'static str {
+    match verdict {
         DifferenceVerdict::Shorter => "better",
         DifferenceVerdict::Longer => "worse",
         DifferenceVerdict::Same => "same",
@@ -64,6 +127,5 @@ pub(crate) fn judge_metric(
         DifferenceVerdict::Unclear => "unclear",
         DifferenceVerdict::TooFew => "too_few_weeks",
         DifferenceVerdict::NoRatio => "no_ratio",
-    };
-    Ok((after, relative, difference.interval(confidence), verdict))
+    }
 }

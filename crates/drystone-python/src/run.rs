@@ -62,7 +62,7 @@ impl PyOutcome {
 
     /// A row per job.
     fn jobs(&self, py: Python<'_>) -> PyResult<PythonTable> {
-        py.detach(|| jobs(self.run.rows(), self.run.sizes(), &self.names))
+        py.detach(|| job_table(self.run.rows(), self.run.sizes(), &self.names))
     }
 
     /// Every metric of the catalogue that was measured, by name.
@@ -287,7 +287,11 @@ pub(crate) fn explain(
 }
 
 /// A row per job, as `drystone run --jobs` writes it.
-fn jobs(rows: &[JobRow], sizes: Option<&BTreeMap<i64, SizedJob>>, names: &WorkloadNames) -> PyResult<PythonTable> {
+pub(crate) fn job_table(
+    rows: &[JobRow],
+    sizes: Option<&BTreeMap<i64, SizedJob>>,
+    names: &WorkloadNames,
+) -> PyResult<PythonTable> {
     let int = |get: fn(&JobRow) -> i64| PyColumn::Int(rows.iter().map(get).collect());
     let mut columns = vec![
         ("job_id", int(|row| row.number)),

@@ -2,17 +2,30 @@
 
 use crate::error;
 use crate::objects::ObjectSlot;
+use crate::own_metric::PythonMeasurer;
 use crate::table::{PyColumn, PythonTable};
 use crate::work::{Halt, watched};
-use drystone_sweep::analysis::{CandidateTable as Candidates, CaseSelection, Ranking};
-use drystone_sweep::{DesignLevel, QueryCell, Store, SweepError, SweepPlan, SweepStudy, Threads, carry_out, query};
+use drystone_sweep::analysis::{CandidateTable as Candidates, CaseSelection, PairedTest, PairedTests, Ranking};
+use drystone_sweep::{
+    DesignLevel, OwnMetric, QueryCell, Store, SweepError, SweepPlan, SweepStudy, Threads, carry_out, query,
+};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Progress of a sweep: simulations made now, those left, those that failed.
 type SweepCounts = (u64, u64, u64);
+
+/// The programs of Python that policies of a plan call, as texts name them.
+fn called_programs(plan: &SweepPlan, programs: Vec<(String, String)>) -> BTreeMap<String, String> {
+    let calls = |name: &str| {
+        let ends = [')', ','].map(|end| format!("python(object={name}{end}"));
+        plan.simulations.iter().any(|one| ends.iter().any(|call| one.canonical.contains(call)))
+    };
+    programs.into_iter().filter(|(name, _)| calls(name)).collect()
+}
 
 #[expect(clippy::too_many_arguments, reason = "each is an argument of Python's `sweep` by name")]
 /// Brings a store to completion. `watch` is called now and then with how many simulations are done,
@@ -26,9 +39,19 @@ pub(crate) fn sweep(
     logs: Option<PathBuf>,
     threads: usize,
     watch: Option<Py<PyAny>>,
-    slots: Vec<Py<ObjectSlot>>,
+    programs: Vec<(Py<ObjectSlot>, String)>,
+    metrics: Vec<(String, String, Py<ObjectSlot>)>,
 ) -> PyResult<(PathBuf, SweepCounts)> {
+    let slots = programs.iter().map(|program| &program.0).chain(metrics.iter().map(|metric| &metric.2));
+    let slots: Vec<Py<ObjectSlot>> = slots.map(|slot| slot.clone_ref(py)).collect();
     let halt = Halt::new(&slots, None);
+    let programs: Vec<(String, String)> =
+        programs.into_iter().map(|(slot, identity)| (slot.get().name().to_string(), identity)).collect();
+    let measurer = Arc::new(PythonMeasurer::new(&metrics));
+    let own: Vec<OwnMetric> = metrics
+        .iter()
+        .map(|(name, identity, _)| OwnMetric { name: name.clone(), identity: identity.clone() })
+        .collect();
     let (all, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (total, count) = (Arc::clone(&all), Arc::clone(&done));
     let work = move |stop: &std::sync::atomic::AtomicBool| -> Result<(PathBuf, SweepCounts), SweepError> {
@@ -36,7 +59,9 @@ pub(crate) fn sweep(
             Some(text) => SweepStudy::parse(&study, text)?,
             None => SweepStudy::read(&study)?,
         };
-        let plan = SweepPlan::of(&study, logs.as_deref())?;
+        let plan = SweepPlan::of(&study, logs.as_deref())?.with_own_metrics(own, measurer)?;
+        let programs = called_programs(&plan, programs);
+        let plan = plan.with_programs(programs);
         total.store(plan.simulations.len() as u64, Ordering::Relaxed);
         let path = store.unwrap_or_else(|| study.store());
         let mut store = Store::open(&path, &plan, None)?;
@@ -128,12 +153,27 @@ pub(crate) fn rank(
     store: PathBuf,
     metrics: Vec<String>,
     workloads: Vec<String>,
+    against: Option<&str>,
+    confidence: f64,
 ) -> PyResult<PythonTable> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(error::wrong(format!("confidence: expected a number between 0 and 1, not {confidence}")));
+    }
     let read = py.detach(|| {
-        let table = Candidates::of(&Store::look(&store)?, &CaseSelection { metrics, workloads })?;
-        Ok::<_, SweepError>((Ranking::of(&table), table))
+        let store = Store::look(&store)?;
+        let table = Candidates::of(&store, &CaseSelection { metrics, workloads })?;
+        let ranking = Ranking::of(&table);
+        let base = match against {
+            Some(wanted) => match table.find(wanted) {
+                Ok(base) => base,
+                Err(problem) => return Ok(Err(format!("against: {wanted}: {problem}"))),
+            },
+            None => ranking.ranked.first().map_or(0, |first| first.candidate),
+        };
+        let paired = PairedTests::of(&store, &table, (base, against.is_some()), confidence)?;
+        Ok::<_, SweepError>(Ok((ranking, table, paired)))
     });
-    let (ranking, table) = read.map_err(|e| error::sweep(&e))?;
+    let (ranking, table, paired) = read.map_err(|e| error::sweep(&e))?.map_err(error::wrong)?;
     let ranked = &ranking.ranked;
     let candidates: Vec<_> = ranked.iter().map(|one| &table.candidates[one.candidate]).collect();
     let mut columns = vec![
@@ -144,5 +184,20 @@ pub(crate) fn rank(
     for (at, name) in table.parameters.iter().enumerate() {
         columns.push((name.clone(), levels(candidates.iter().map(|one| one.point[at].as_ref()).collect())));
     }
+    let tests: Vec<_> = ranked.iter().map(|one| paired.tests[one.candidate].as_ref()).collect();
+    let float = |get: fn(&PairedTest) -> f64| PyColumn::MaybeFloat(tests.iter().map(|test| test.map(get)).collect());
+    let verdicts = ranked.iter().zip(&tests).map(|(one, test)| match test {
+        _ if one.candidate == paired.against => None,
+        None => Some("untested"),
+        Some(test) if !test.differs => Some("unclear"),
+        Some(test) => Some(if test.change < 0.0 { "better" } else { "worse" }),
+    });
+    columns.extend([
+        ("test_change".to_string(), float(|test| test.change)),
+        ("test_low".to_string(), float(|test| test.interval.0)),
+        ("test_high".to_string(), float(|test| test.interval.1)),
+        ("test_p_holm".to_string(), float(|test| test.p_holm)),
+        ("test_verdict".to_string(), PyColumn::Text(verdicts.map(|word| word.map(String::from)).collect())),
+    ]);
     PythonTable::new(columns)
 }

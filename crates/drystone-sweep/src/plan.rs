@@ -6,9 +6,9 @@ use crate::design::DesignLevel;
 use crate::error::SweepError;
 use crate::hash::short;
 use crate::localised;
+use crate::metric::{OwnMeasures, SweepMetric};
 use crate::study::{PolicyEntry, SweepStudy};
 use drystone::engine::Unfit;
-use drystone::metrics::Metric;
 use drystone::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +23,8 @@ pub struct SweepPlan {
     pub text: String,
     /// Name of the study.
     pub name: String,
-    /// Metrics to measure.
-    pub metrics: Vec<Metric>,
+    /// Metrics to measure: those of the study, then the calling program's own.
+    pub metrics: Vec<SweepMetric>,
     /// Every parameter of every policy.
     pub parameters: Vec<String>,
     /// The workloads.
@@ -33,8 +33,13 @@ pub struct SweepPlan {
     pub configurations: Vec<Configuration>,
     /// Simulations to run.
     pub simulations: Vec<PlannedSimulation>,
-    /// Fingerprint of all of this but names of files: studies with equal plans have equal results.
+    /// Fingerprint of all of this but names of files and metrics of the calling program: studies
+    /// with equal plans have equal results.
     pub hash: String,
+    /// What finds the values of the calling program's own metrics.
+    pub(crate) own: Option<OwnMeasures>,
+    /// Identities of the programs that policies call, by name.
+    pub(crate) programs: BTreeMap<String, String>,
 }
 
 /// A point of a study: a policy with its parameters on a workload.
@@ -122,12 +127,14 @@ impl SweepPlan {
             file: file.display().to_string(),
             text: study.text.clone(),
             name: study.name.clone(),
-            metrics: study.metrics.clone(),
+            metrics: study.metrics.iter().copied().map(SweepMetric::from).collect(),
             parameters,
             cases,
             configurations,
             simulations,
             hash: String::new(),
+            own: None,
+            programs: BTreeMap::new(),
         };
         plan.hash = plan.fingerprint();
         Ok(plan)
@@ -162,6 +169,14 @@ impl SweepPlan {
             }
         }
         short(hasher.finalize())
+    }
+
+    /// The plan with the programs that its policies call: by the value of a parameter that names
+    /// the program a text that changes with what it does. A store that has results of another one
+    /// refuses the plan.
+    #[must_use]
+    pub fn with_programs(self, programs: BTreeMap<String, String>) -> SweepPlan {
+        SweepPlan { programs, ..self }
     }
 
     /// Returns the number of simulations saved because others are equal.

@@ -2,6 +2,7 @@
 
 use crate::case::SweepCase;
 use crate::error::{Cancelled, SweepError};
+use crate::metric::{MeasuredSchedule, SweepMetric};
 use crate::plan::SweepPlan;
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::inference::PeriodSum;
@@ -59,21 +60,35 @@ pub(crate) fn simulate_telling(
     ended: &(dyn Fn(u64) + Sync),
 ) -> Result<SimulationValues, Cancelled> {
     let (simulated, case) = (&plan.simulations[place], plan.case_of(place));
+    let catalogued: Vec<Metric> = plan.metrics.iter().filter_map(SweepMetric::known).collect();
+    let mut config = MetricsConfig { excessive: excessive(case, cancel)?, ..config(&catalogued, case.trim) };
+    if plan.own.is_some() {
+        // A program sees whole schedules.
+        (config.keep_jobs, config.sizes) = (true, true);
+    }
     let experiment = Experiment::new(&simulated.policy, &case.workload)
         .on(case.given.platform)
         .losing(Some(&case.given.outages))
         .feeding_back(case.given.feedback)
         .with(case.given.priorities_for(&simulated.policy, &case.workload))
-        .finding(&plan.metrics, case.trim)
+        .finding(&catalogued, case.trim)
         .counting_weeks_from(case.weeks_from)
         .pricing(case.given.series.as_deref())
-        .measuring(MetricsConfig { excessive: excessive(case, cancel)?, ..config(&plan.metrics, case.trim) })
+        .measuring(config)
         .telling(ended)
         .until(cancel);
     match experiment.run(&mut ()) {
-        Ok(Some(measured)) => {
-            let values = plan.metrics.iter().map(|metric: &Metric| metric.of(&measured)).collect();
-            let weeks = plan.metrics.iter().map(|&metric| sums(metric, &measured.report)).collect();
+        Ok(Some(mut measured)) => {
+            let mut values: Vec<Option<f64>> = catalogued.iter().map(|metric| metric.of(&measured)).collect();
+            let mut weeks: Vec<WeekSums> = catalogued.iter().map(|&metric| sums(metric, &measured.report)).collect();
+            if let Some(own) = &plan.own {
+                let rows = measured.report.take_schedule().unwrap_or_default();
+                let sizes = measured.report.sizes.as_ref().map(|sizes| &sizes.jobs);
+                let schedule = MeasuredSchedule { policy: &simulated.policy, case, rows: &rows, sizes };
+                let (own_values, own_weeks): (Vec<_>, Vec<_>) = own.measure(&schedule)?.into_iter().unzip();
+                values.extend(own_values);
+                weeks.extend(own_weeks);
+            }
             Ok(SimulationValues { values, weeks, error: None })
         }
         Ok(None) => Err(Cancelled),

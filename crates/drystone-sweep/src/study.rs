@@ -119,7 +119,7 @@ struct StudyReader<'a> {
 }
 
 /// Names of columns of the store, which parameters cannot have.
-pub(crate) const RESERVED: [&str; 27] = [
+pub(crate) const RESERVED: [&str; 28] = [
     // Columns of a ranking.
     "rank",
     "degradation",
@@ -129,6 +129,7 @@ pub(crate) const RESERVED: [&str; 27] = [
     "test_high",
     "test_p",
     "test_p_holm",
+    "test_verdict",
     "configuration",
     "simulation",
     "study",

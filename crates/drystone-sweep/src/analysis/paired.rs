@@ -3,7 +3,7 @@
 use super::evidence::{CaseSums, TableEvidence};
 use super::{CandidateTable, StudyCandidate};
 use crate::error::SweepError;
-use crate::{Metric, Store, WeekSums};
+use crate::{Store, SweepMetric, WeekSums};
 use drystone::inference::{EstimateBasis, WeekSigns, correct_among};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub struct PairedTests {
     /// The probability that an interval holds the true change.
     pub confidence: f64,
     /// Metrics that no test uses, because they are no means over jobs.
-    pub unused: Vec<Metric>,
+    pub unused: Vec<SweepMetric>,
     /// Workloads that some test does not use, because they are too short.
     pub too_short: Vec<String>,
     /// Units that tests are made from; `None` where nothing is tested.
@@ -63,11 +63,10 @@ impl PairedTests {
         (against, is_chosen): (usize, bool),
         confidence: f64,
     ) -> Result<PairedTests, SweepError> {
-        let is_mean = |metric: &Metric| matches!(metric, Metric::Mean(_));
-        let unused = table.metrics.iter().copied().filter(|metric| !is_mean(metric)).collect();
+        let unused = table.metrics.iter().filter(|metric| !metric.is_mean()).cloned().collect();
         let read = |candidate: &StudyCandidate| -> Result<CaseSums, SweepError> {
             let of = |simulation: &i64| -> Result<Vec<WeekSums>, SweepError> {
-                let means = table.metrics.iter().filter(|metric| is_mean(metric));
+                let means = table.metrics.iter().filter(|metric| metric.is_mean());
                 means.map(|metric| store.weeks(*simulation, &metric.to_string())).collect()
             };
             candidate.simulations.iter().map(of).collect()

@@ -2,20 +2,20 @@
 
 use super::CandidateTable;
 use super::table::even;
-use crate::Metric;
+use crate::SweepMetric;
 use drystone::metrics::Better;
 
 /// The candidates that no other beats.
 #[derive(Clone, Debug)]
 pub struct Front {
     /// The metrics that were weighed.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<SweepMetric>,
     /// True if values are mean degradations from the best, in percent, because there are several
     /// workloads.
     pub degradations: bool,
     /// The metrics whose values then are plain means over the workloads, because on one of them
     /// they are 0 for some candidate, and other values are no multiple of that.
-    pub means: Vec<Metric>,
+    pub means: Vec<SweepMetric>,
     /// The front, by the first metric.
     pub members: Vec<OnFront>,
 }
@@ -40,7 +40,7 @@ impl Front {
         let width = table.metrics.len();
         let mut means = Vec::new();
         let mut objectives: Vec<Vec<f64>> = vec![Vec::with_capacity(width); table.candidates.len()];
-        for (at, &metric) in table.metrics.iter().enumerate() {
+        for (at, metric) in table.metrics.iter().enumerate() {
             let tests = || (at..table.tests()).step_by(width);
             let worse: Option<Vec<Vec<f64>>> = tests().map(|test| Some(table.degradation(test)?.1)).collect();
             for (candidate, list) in objectives.iter_mut().enumerate() {
@@ -51,7 +51,7 @@ impl Front {
                 list.push(even(sum / table.cases.len() as f64));
             }
             if degradations && worse.is_none() {
-                means.push(metric);
+                means.push(metric.clone());
             }
         }
         // Smaller is better from here on.

@@ -8,7 +8,7 @@ use super::CandidateTable;
 use super::evidence::{CaseSums, TableEvidence};
 use crate::error::SweepError;
 use crate::store::CaseOrigin;
-use crate::{Metric, Store, WeekSums};
+use crate::{Store, SweepMetric, WeekSums};
 use drystone::inference::{LEAST_UNITS, PeriodSum, correct_among, mean_interval, positive_mean_interval};
 use drystone::metrics::Better;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub struct ReplicationGroup {
 pub struct ReplicatedColumn {
     /// The place of its group.
     pub group: usize,
-    pub metric: Metric,
+    pub metric: SweepMetric,
     /// One for each candidate of the table.
     pub cells: Vec<ReplicatedCell>,
 }
@@ -105,7 +105,11 @@ impl ReplicatedTable {
         for (at, group) in groups.iter().enumerate() {
             for metric in 0..table.metrics.len() {
                 let input = ColumnInput { store, table, origins: &origins, group, metric, confidence };
-                columns.push(ReplicatedColumn { group: at, metric: table.metrics[metric], cells: input.cells()? });
+                columns.push(ReplicatedColumn {
+                    group: at,
+                    metric: table.metrics[metric].clone(),
+                    cells: input.cells()?,
+                });
             }
         }
         Ok(ReplicatedTable { groups, columns, confidence })
@@ -148,8 +152,8 @@ impl ColumnInput<'_> {
 
     /// The value of each replication as a unit; of a log that was simulated once its weeks.
     fn sums(&self, candidate: usize, values: &[f64]) -> Result<CaseSums, SweepError> {
-        let metric = self.table.metrics[self.metric];
-        if let ([_], Metric::Mean(_)) = (values, metric) {
+        let metric = &self.table.metrics[self.metric];
+        if values.len() == 1 && metric.is_mean() {
             let simulation = self.table.candidates[candidate].simulations[self.group.cases[0]];
             return Ok(vec![vec![self.store.weeks(simulation, &metric.to_string())?]]);
         }

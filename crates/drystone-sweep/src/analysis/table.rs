@@ -1,7 +1,7 @@
 //! Results side by side: a candidate per point of the study, a value per test case.
 
 use crate::error::SweepError;
-use crate::{DesignLevel, Metric, Store, StoreRow};
+use crate::{DesignLevel, Store, StoreRow, SweepMetric};
 use drystone::metrics::Better;
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct CandidateTable {
     /// The study's parameters.
     pub parameters: Vec<String>,
     /// The metrics that count.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<SweepMetric>,
     /// The workloads that count.
     pub cases: Vec<String>,
     /// Those with a value for every test case, in the order of the study.
@@ -30,7 +30,7 @@ pub struct CandidateTable {
     pub incomplete: usize,
     /// The metrics that some simulations which were made have no value of, such as the error of
     /// reservations where none were made.
-    pub undefined: Vec<Metric>,
+    pub undefined: Vec<SweepMetric>,
 }
 
 /// A point of the study, on all workloads.
@@ -67,6 +67,13 @@ pub(super) fn even(value: f64) -> f64 {
 /// Returns `false` for text that names no policy.
 pub fn clairvoyant(policy: &str) -> bool {
     policy.parse::<PolicySpec>().is_ok_and(|spec| spec.scheduler().forecast.predictor.clairvoyant())
+}
+
+/// Returns the first of many values, in words.
+pub fn list_some(values: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let shown = values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if values.len() > SHOWN { format!("{shown}, … ({} values)", values.len()) } else { shown }
 }
 
 impl StudyCandidate {
@@ -190,12 +197,41 @@ impl CandidateTable {
         let all = store.status()?.configurations as usize / all_cases.len().max(1);
         Ok(CandidateTable {
             incomplete: all.saturating_sub(candidates.len()),
-            undefined: undefined.into_iter().map(|at| all_metrics[at]).collect(),
+            undefined: undefined.into_iter().map(|at| all_metrics[at].clone()).collect(),
             parameters: store.parameters()?,
-            metrics: metrics.into_iter().map(|at| all_metrics[at]).collect(),
+            metrics: metrics.into_iter().map(|at| all_metrics[at].clone()).collect(),
             cases: cases.into_iter().map(|at| all_cases[at].0.clone()).collect(),
             candidates,
         })
+    }
+
+    /// Returns the place of the only candidate with this number, name or policy, or says why there
+    /// is none.
+    pub fn find(&self, wanted: &str) -> Result<usize, String> {
+        let number = wanted.parse::<usize>().ok();
+        let is = |candidate: &StudyCandidate| match number {
+            Some(number) => candidate.number == number,
+            None => candidate.policy == wanted || candidate.name == wanted,
+        };
+        let places: Vec<usize> = (0..self.candidates.len()).filter(|&at| is(&self.candidates[at])).collect();
+        match places[..] {
+            [one] => Ok(one),
+            [] => {
+                let all: Vec<String> = self.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
+                Err(format!(
+                    "no configuration that is ranked has this number, name or policy; there is {}",
+                    list_some(&all)
+                ))
+            }
+            _ => {
+                let numbers: Vec<String> = places.iter().map(|&at| self.candidates[at].number.to_string()).collect();
+                Err(format!(
+                    "{} configurations are called so; give a number of the study: {}",
+                    numbers.len(),
+                    list_some(&numbers)
+                ))
+            }
+        }
     }
 
     /// Returns the reason why points are left out, in words: missing simulations or missing values
@@ -211,12 +247,12 @@ impl CandidateTable {
     /// Returns whether metrics are of several kinds, which an average weighs against each other all
     /// the same: other than means over jobs, in several.
     pub fn mixes_kinds(&self) -> bool {
-        self.metrics.len() > 1 && self.metrics.iter().any(|metric| !matches!(metric, Metric::Mean(_)))
+        self.metrics.len() > 1 && self.metrics.iter().any(|metric| !metric.is_mean())
     }
 
     /// The metric of a test case.
-    pub fn metric_of(&self, test: usize) -> Metric {
-        self.metrics[test % self.metrics.len()]
+    pub fn metric_of(&self, test: usize) -> &SweepMetric {
+        &self.metrics[test % self.metrics.len()]
     }
 
     /// The workload of a test case.

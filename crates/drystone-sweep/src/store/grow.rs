@@ -3,7 +3,7 @@
 use super::schema::{StoreHead, lay_out, quoted};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
-use crate::{Metric, SimulationValues, SweepPlan};
+use crate::{SimulationValues, SweepMetric, SweepPlan};
 use rusqlite::Transaction;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +45,11 @@ impl Store {
             return Err(self.other_study(plan, "a chunk has the numbers of its study and cannot grow")?);
         }
         let metrics = self.metrics()?;
-        if let Some(lost) = metrics.iter().find(|metric| !plan.metrics.contains(metric)) {
-            return Err(self.other_study(plan, &format!("the metric {lost} would be lost: keep it in `metrics`"))?);
+        for lost in metrics.iter().filter(|metric| !plan.metrics.contains(metric)) {
+            // A function that failed from the start leaves a column without values.
+            if self.has_values(lost)? {
+                return Err(self.lost_metric(plan, lost)?);
+            }
         }
         let mut recorded = self.recorded(&metrics)?;
         let wanted: BTreeSet<ResultKey> = (0..plan.simulations.len()).map(|place| key(plan, place)).collect();
@@ -60,7 +63,7 @@ impl Store {
             return Err(self.other_study(plan, &why)?);
         }
         // Where a metric came, values of it are lacking.
-        let lacks = plan.metrics.len() > metrics.len();
+        let lacks = plan.metrics.iter().any(|metric| !metrics.contains(metric));
         let waiting: BTreeSet<i64> = self.again()?.into_iter().collect();
         let sums = self.all_weeks()?;
         let path = self.path.clone();
@@ -96,8 +99,32 @@ impl Store {
         Ok(growth)
     }
 
+    /// Returns whether any result has a value of a metric.
+    fn has_values(&self, metric: &SweepMetric) -> Result<bool, SweepError> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM result WHERE {} IS NOT NULL)", quoted(&metric.id()));
+        self.db.query_row(&sql, [], |row| row.get(0)).map_err(|e| self.fail(e))
+    }
+
+    /// The error of a plan that lacks a metric that is here.
+    fn lost_metric(&self, plan: &SweepPlan, lost: &SweepMetric) -> Result<SweepError, SweepError> {
+        if let SweepMetric::Known(_) = lost {
+            return self.other_study(plan, &format!("the metric {lost} would be lost: keep it in `metrics`"));
+        }
+        let problem = match plan.metrics.iter().any(|metric| metric.id() == lost.id()) {
+            true => format!(
+                "the metric `{lost}` was another function when it was recorded: its code or what it captures has changed; give \
+                 the new one another name beside the old one, or begin another store"
+            ),
+            false => format!(
+                "has the metric `{lost}`, which the program that made it found job by job: continue with that program, where \
+                 `metrics` names it, or begin another store"
+            ),
+        };
+        Ok(self.error(problem))
+    }
+
     /// Every simulation that is recorded without failure.
-    fn recorded(&self, metrics: &[Metric]) -> Result<BTreeMap<ResultKey, RecordedSimulation>, SweepError> {
+    fn recorded(&self, metrics: &[SweepMetric]) -> Result<BTreeMap<ResultKey, RecordedSimulation>, SweepError> {
         let columns: String = metrics.iter().map(|metric| format!(", r.{}", quoted(&metric.to_string()))).collect();
         let sql = format!(
             "WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, given FROM workload)
@@ -137,11 +164,12 @@ fn put(
     transaction: &Transaction<'_>,
     plan: &SweepPlan,
     place: usize,
-    metrics: &[Metric],
+    metrics: &[SweepMetric],
     record: &RecordedSimulation,
     sums: Option<&BTreeMap<String, Vec<u8>>>,
 ) -> rusqlite::Result<()> {
-    let value = |metric: &Metric| metrics.iter().position(|other| other == metric).and_then(|at| record.values[at]);
+    let value =
+        |metric: &SweepMetric| metrics.iter().position(|other| other == metric).and_then(|at| record.values[at]);
     let values = plan.metrics.iter().map(value).collect();
     let measured = SimulationValues { values, weeks: Vec::new(), error: None };
     let simulated = &plan.simulations[place];

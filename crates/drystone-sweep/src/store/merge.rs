@@ -1,6 +1,6 @@
 //! Making one store of several.
 
-use super::schema::{self, StoreHead, quoted};
+use super::schema::{self, PROGRAMS, StoreHead, quoted};
 use super::{Store, weeks, write};
 use crate::error::SweepError;
 use rusqlite::types::Value;
@@ -134,7 +134,7 @@ impl<'t> MergeIntake<'t> {
 
 /// Checks that two stores are of one plan.
 fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
-    if one.meta("plan")? == other.meta("plan")? {
+    if one.meta("plan")? == other.meta("plan")? && one.metric_columns()? == other.metric_columns()? {
         return Ok(());
     }
     let of = |store: &Store| -> Result<String, SweepError> {
@@ -155,6 +155,7 @@ fn head(chunk: &Store) -> Result<StoreHead, SweepError> {
         meta.push((name, chunk.meta(name)?));
     }
     meta.push(("chunk", String::new()));
+    meta.push((PROGRAMS, serde_json::json!(chunk.programs()?).to_string()));
     for (name, all) in
         [("simulations", "all_simulations"), ("configurations", "all_configurations"), ("jobs", "all_jobs")]
     {
@@ -169,7 +170,7 @@ fn head(chunk: &Store) -> Result<StoreHead, SweepError> {
     Ok(StoreHead {
         meta,
         parameters: of("parameter").map(|c| (c.0.clone(), c.2.clone())).collect(),
-        metrics: of("metric").map(|c| c.0.clone()).collect(),
+        metrics: chunk.metric_columns()?,
         workloads: chunk.workloads()?,
     })
 }

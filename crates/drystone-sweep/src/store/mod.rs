@@ -37,6 +37,7 @@ pub use read::{StoreRow, SweepStatus};
 use crate::error::SweepError;
 use crate::{PlanOutcome, SweepChunk, SweepPlan};
 use rusqlite::Connection;
+use schema::MetricColumn;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,9 @@ impl Store {
         } else {
             self.check_version()?;
             self.check_chunk(chunk)?;
-            let grows = self.meta("plan")? != plan.hash;
+            self.check_programs(plan)?;
+            let columns: Vec<MetricColumn> = plan.metrics.iter().map(MetricColumn::new).collect();
+            let grows = self.meta("plan")? != plan.hash || self.metric_columns()? != columns;
             if grows {
                 self.check_logs(plan)?;
             }

@@ -1,10 +1,11 @@
 //! Looking into a store.
 
 use super::Store;
-use super::schema::{WorkloadRow, quoted};
+use super::schema::{METRIC, MetricColumn, WorkloadRow, quoted};
 use crate::error::SweepError;
-use crate::{DesignLevel, Metric, PlanOutcome, SimulationValues, SweepChunk, SweepPlan, SweepStudy};
-use drystone::metrics::UnknownWord;
+use crate::metric::{OwnMetric, SweepMetric};
+use crate::{DesignLevel, PlanOutcome, SimulationValues, SweepChunk, SweepPlan, SweepStudy};
+use drystone::metrics::{Metric, UnknownWord};
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use std::path::Path;
@@ -178,11 +179,30 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read, or a later version made it.
-    pub fn metrics(&self) -> Result<Vec<Metric>, SweepError> {
-        self.names("metric")?
-            .iter()
-            .map(|name| name.parse().map_err(|e: UnknownWord| self.error(e.to_string())))
-            .collect()
+    pub fn metrics(&self) -> Result<Vec<SweepMetric>, SweepError> {
+        let metric = |MetricColumn { name, kind, of }: MetricColumn| match kind == METRIC {
+            true => {
+                name.parse().map(|metric: Metric| metric.into()).map_err(|e: UnknownWord| self.error(e.to_string()))
+            }
+            false => Ok(SweepMetric::Own(OwnMetric { name, identity: of })),
+        };
+        self.metric_columns()?.into_iter().map(metric).collect()
+    }
+
+    /// The columns of metrics, in the study's order, whether this version knows them or not.
+    pub(super) fn metric_columns(&self) -> Result<Vec<MetricColumn>, SweepError> {
+        let read = || -> rusqlite::Result<Vec<MetricColumn>> {
+            let sql = "SELECT name, kind, type FROM columns WHERE kind <> 'parameter' ORDER BY place";
+            let mut statement = self.db.prepare(sql)?;
+            let rows = statement
+                .query_map([], |row| Ok(MetricColumn { name: row.get(0)?, kind: row.get(1)?, of: row.get(2)? }))?;
+            rows.collect()
+        };
+        read().map_err(|e| self.fail(e))
+    }
+
+    fn metric_names(&self) -> Result<Vec<String>, SweepError> {
+        Ok(self.metric_columns()?.into_iter().map(|column| column.name).collect())
     }
 
     fn names(&self, kind: &str) -> Result<Vec<String>, SweepError> {
@@ -246,7 +266,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn rows(&self) -> Result<Vec<StoreRow>, SweepError> {
-        let (parameters, metrics) = (self.names("parameter")?, self.names("metric")?);
+        let (parameters, metrics) = (self.names("parameter")?, self.metric_names()?);
         let labels: Vec<String> = self.workloads()?.into_iter().map(|w| w.label).collect();
         let columns: Vec<String> = parameters.iter().chain(&metrics).map(|name| quoted(name)).collect();
         let sql = format!(
@@ -286,7 +306,7 @@ impl Store {
         }
         let rows = self.rows()?;
         let again = self.again()?;
-        let metrics = self.names("metric")?;
+        let metrics = self.metric_names()?;
         let mut outcomes = Vec::new();
         for (place, simulated) in plan.simulations.iter().enumerate() {
             if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration)

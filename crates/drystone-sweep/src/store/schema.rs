@@ -2,8 +2,9 @@
 
 use super::Store;
 use crate::error::SweepError;
-use crate::{DesignLevel, SweepChunk, SweepPlan, VERSION};
+use crate::{DesignLevel, SweepChunk, SweepMetric, SweepPlan, VERSION};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,8 +23,34 @@ pub(super) struct StoreHead {
     pub(super) meta: Vec<(&'static str, String)>,
     /// Columns of `result` for parameters, with their types.
     pub(super) parameters: Vec<(String, String)>,
-    pub(super) metrics: Vec<String>,
+    pub(super) metrics: Vec<MetricColumn>,
     pub(super) workloads: Vec<WorkloadRow>,
+}
+
+/// Name in the head of the programs that policies call.
+pub(super) const PROGRAMS: &str = "programs";
+
+/// Kinds of the columns of metrics: of the catalogue, and of the program that made the store.
+pub(super) const METRIC: &str = "metric";
+const OWN_METRIC: &str = "own metric";
+
+/// A metric in the head of a store.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct MetricColumn {
+    pub(super) name: String,
+    pub(super) kind: String,
+    /// The type of its values; of a program's own metric its identity.
+    pub(super) of: String,
+}
+
+impl MetricColumn {
+    pub(super) fn new(metric: &SweepMetric) -> MetricColumn {
+        let (kind, of) = match metric {
+            SweepMetric::Known(_) => (METRIC, "REAL"),
+            SweepMetric::Own(own) => (OWN_METRIC, own.identity.as_str()),
+        };
+        MetricColumn { name: metric.id(), kind: kind.to_string(), of: of.to_string() }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -64,6 +91,7 @@ impl StoreHead {
             ("jobs", plan.jobs(&places).to_string()),
             ("all_jobs", plan.jobs(&plan.places(None).collect::<Vec<_>>()).to_string()),
             ("drystone", VERSION.to_string()),
+            (PROGRAMS, serde_json::json!(plan.programs).to_string()),
         ];
         let parameters =
             plan.parameters.iter().enumerate().map(|(at, name)| (name.clone(), column_type(plan, at))).collect();
@@ -87,7 +115,7 @@ impl StoreHead {
                 given: case.given.settings.clone(),
             })
             .collect();
-        StoreHead { meta, parameters, metrics: plan.metrics.iter().map(ToString::to_string).collect(), workloads }
+        StoreHead { meta, parameters, metrics: plan.metrics.iter().map(MetricColumn::new).collect(), workloads }
     }
 }
 
@@ -223,7 +251,7 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
         .parameters
         .iter()
         .map(|(name, kind)| format!("{} {kind}", quoted(name)))
-        .chain(head.metrics.iter().map(|name| format!("{} REAL", quoted(name))))
+        .chain(head.metrics.iter().map(|metric| format!("{} REAL", quoted(&metric.name))))
         .collect();
     transaction.execute_batch(&format!(
         "PRAGMA application_id = {APPLICATION};
@@ -253,7 +281,7 @@ pub(super) fn lay_out(transaction: &Transaction<'_>, head: &StoreHead) -> rusqli
         transaction.execute("INSERT INTO meta VALUES (?, ?)", params![name, value])?;
     }
     let parameters = head.parameters.iter().map(|(name, kind)| (name, "parameter", kind.as_str()));
-    let metrics = head.metrics.iter().map(|name| (name, "metric", "REAL"));
+    let metrics = head.metrics.iter().map(|metric| (&metric.name, metric.kind.as_str(), metric.of.as_str()));
     for (at, (name, kind, of)) in parameters.chain(metrics).enumerate() {
         transaction.execute("INSERT INTO columns VALUES (?, ?, ?, ?)", params![at as i64, name, kind, of])?;
     }
@@ -343,6 +371,41 @@ impl Store {
         }
         let say = |c: &str| if c.is_empty() { "the whole study".to_string() } else { format!("chunk {c}") };
         Err(self.error(format!("holds {}, not {}; use another store", say(&has), say(&wanted))))
+    }
+
+    /// The programs that policies call, by name; none in a store that was made without.
+    pub(super) fn programs(&self) -> Result<BTreeMap<String, String>, SweepError> {
+        let find = "SELECT value FROM meta WHERE name = ?";
+        let text: Option<String> =
+            self.db.query_row(find, [PROGRAMS], |row| row.get(0)).optional().map_err(|e| self.fail(e))?;
+        let Some(text) = text else { return Ok(BTreeMap::new()) };
+        serde_json::from_str(&text).map_err(|_| self.error("is damaged: meta `programs` is no mapping"))
+    }
+
+    /// Refuses a plan whose programs do something else than those of the same names here, and keeps
+    /// what the plan says of the others.
+    pub(super) fn check_programs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
+        let recorded = self.programs()?;
+        let results = "SELECT EXISTS (SELECT 1 FROM result WHERE error IS NULL AND (instr(simulated, ?1) OR instr(simulated, ?2)))";
+        for (name, then) in &recorded {
+            let Some(now) = plan.programs.get(name).filter(|now| *now != then) else { continue };
+            // As in `python(object=mine)`, or `python(object=mine,overdue=now)`.
+            let calls = [')', ','].map(|end| format!("={name}{end}"));
+            let has_results: bool = self.db.query_row(results, calls, |row| row.get(0)).map_err(|e| self.fail(e))?;
+            if has_results {
+                return Err(self.error(format!(
+                    "the program `{name}` was another one when its results were recorded: its code or its attributes have changed ({then} \
+                     then, {now} now); give the new one another name, or begin another store"
+                )));
+            }
+        }
+        let all: BTreeMap<&String, &String> = recorded.iter().chain(&plan.programs).collect();
+        if all.len() == recorded.len() && all.iter().all(|(name, identity)| recorded.get(*name) == Some(*identity)) {
+            return Ok(());
+        }
+        let write = "INSERT OR REPLACE INTO meta VALUES (?, ?)";
+        let text = serde_json::json!(all).to_string();
+        self.db.execute(write, params![PROGRAMS, text]).map(drop).map_err(|e| self.fail(e))
     }
 
     /// Refuses a plan whose workloads have other jobs than those of the same names here.

@@ -19,7 +19,7 @@ fn table(metrics: &[&str], cases: &[&str], values: &[&[f64]]) -> CandidateTable 
     });
     CandidateTable {
         parameters: vec!["size".to_string()],
-        metrics: metrics.iter().map(|m| m.parse::<Metric>().expect("a metric")).collect(),
+        metrics: metrics.iter().map(|m| m.parse::<Metric>().expect("a metric").into()).collect(),
         cases: cases.iter().map(|c| (*c).to_string()).collect(),
         candidates: candidates.collect(),
         incomplete: 0,

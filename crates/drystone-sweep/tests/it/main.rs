@@ -3,6 +3,7 @@
 
 mod analysis;
 mod fuzzed;
+mod own;
 mod platforms;
 mod store;
 mod study;

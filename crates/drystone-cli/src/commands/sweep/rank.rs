@@ -8,7 +8,7 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::number::plural;
 use crate::output::{self, message, plots};
 use drystone_sweep::Store;
-use drystone_sweep::analysis::{CandidateTable, CaseSelection, PairedTests, Ranking, StudyCandidate, Subspace};
+use drystone_sweep::analysis::{CandidateTable, CaseSelection, PairedTests, Ranking, Subspace, list_some};
 use std::path::Path;
 
 pub(super) fn rank(args: &RankArgs) -> CommandOutcome {
@@ -25,7 +25,7 @@ pub(super) fn rank(args: &RankArgs) -> CommandOutcome {
         for (parameter, value, levels) in subspace.strangers(&table) {
             message::warning(&format!(
                 "--subspace {text}: no configuration has {parameter}={value}; there is {}",
-                some(&levels)
+                list_some(&levels)
             ));
         }
         let spread = ranking.subspace(&table, &subspace);
@@ -64,30 +64,7 @@ fn baseline(given: Option<&str>, table: &CandidateTable, ranking: &Ranking) -> R
     let Some(wanted) = given else {
         return Ok(ranking.ranked.first().map_or(0, |first| first.candidate));
     };
-    let number = wanted.parse::<usize>().ok();
-    let is = |candidate: &StudyCandidate| match number {
-        Some(number) => candidate.number == number,
-        None => candidate.policy == wanted || candidate.name == wanted,
-    };
-    let found: Vec<usize> = (0..table.candidates.len()).filter(|&at| is(&table.candidates[at])).collect();
-    match found[..] {
-        [one] => Ok(one),
-        [] => {
-            let all: Vec<String> = table.candidates.iter().map(|c| format!("{} {}", c.number, c.policy)).collect();
-            Err(CommandFailure::usage(format_args!(
-                "--against {wanted}: no configuration that is ranked has this number, name or policy; there is {}",
-                some(&all)
-            )))
-        }
-        _ => {
-            let some: Vec<String> = found.iter().map(|&at| table.candidates[at].number.to_string()).collect();
-            Err(CommandFailure::usage(format_args!(
-                "--against {wanted}: {} configurations are called so; give a number of the study: {}",
-                found.len(),
-                self::some(&some)
-            )))
-        }
-    }
+    table.find(wanted).map_err(|problem| CommandFailure::usage(format_args!("--against {wanted}: {problem}")))
 }
 
 /// Notes test cases in which 0 has no multiple.
@@ -97,16 +74,9 @@ fn tell_of_zeros(table: &CandidateTable) {
     if !zeros.is_empty() {
         message::note(&format!(
             "{} is 0 for some configurations: degradations there are in percent of the smallest value above 0",
-            some(&zeros)
+            list_some(&zeros)
         ));
     }
-}
-
-/// The first of many values, in words.
-fn some(values: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let shown = values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if values.len() > SHOWN { format!("{shown}, … ({} values)", values.len()) } else { shown }
 }
 
 /// A store to be looked at whole; one that holds a part of its study by itself says so.

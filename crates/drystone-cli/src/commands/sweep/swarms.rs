@@ -1,7 +1,8 @@
 //! Plots of `drystone sweep table`: curves over loads, swarms and boxes over windows and seeds.
 
-use drystone::metrics::{Metric, MetricUnit};
+use drystone::metrics::MetricUnit;
 use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, SeriesMarks};
+use drystone_sweep::SweepMetric;
 use drystone_sweep::analysis::{ReplicatedColumn, ReplicatedTable, ReplicationGroup};
 
 /// Ratio of the largest value to the least from which an axis is logarithmic.
@@ -21,7 +22,7 @@ pub(super) fn figures(shown: PlottedTable<'_>) -> Vec<Figure> {
     let columns = &shown.replicated.columns;
     let is_curve = |one: &ReplicatedColumn, other: &ReplicatedColumn| {
         let (a, b) = (group(shown, one), group(shown, other));
-        (&a.workload, &a.change, one.metric) == (&b.workload, &b.change, other.metric)
+        (&a.workload, &a.change, &one.metric) == (&b.workload, &b.change, &other.metric)
     };
     for (at, column) in columns.iter().enumerate() {
         let mut same: Vec<&ReplicatedColumn> = columns.iter().filter(|other| is_curve(column, other)).collect();
@@ -52,7 +53,7 @@ fn file_name(parts: &[&str]) -> String {
 }
 
 fn curve(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
-    let (metric, first) = (columns[0].metric, group(shown, columns[0]));
+    let (metric, first) = (&columns[0].metric, group(shown, columns[0]));
     let load = |column: &ReplicatedColumn| group(shown, column).load;
     let series = shown.names.iter().enumerate().map(|(at, name)| FigureSeries {
         name: name.clone(),
@@ -91,7 +92,7 @@ fn swarm(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
         note: "A point is a window or seed; a box reaches from quartile to quartile, with the median.".to_string(),
         marks: SeriesMarks::Swarm,
         x: FigureAxis::categories("", shown.names.to_vec()),
-        y: axis(column.metric, &series),
+        y: axis(&column.metric, &series),
         series,
     }
 }
@@ -104,7 +105,7 @@ fn named(group: &ReplicationGroup) -> String {
 }
 
 /// The axis of a metric: logarithmic where values differ much and all are above 0.
-fn axis(metric: Metric, series: &[FigureSeries]) -> FigureAxis {
+fn axis(metric: &SweepMetric, series: &[FigureSeries]) -> FigureAxis {
     let reading = match metric.unit() {
         MetricUnit::Seconds => AxisReading::Seconds,
         MetricUnit::Share => AxisReading::Share,

@@ -198,7 +198,7 @@ impl Printable for ShownTables {
                 row.text("workload", &group.workload);
                 row.text("load", group.load);
                 row.text("change", group.change.as_deref().unwrap_or_default());
-                row.text("metric", column.metric);
+                row.text("metric", &column.metric);
                 row.text("name", &candidate.name);
                 row.text("policy", candidate.policy_on(group.cases[0]));
                 row.text("replications", cell.values.len());

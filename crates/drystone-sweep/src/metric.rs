@@ -1,0 +1,161 @@
+//! Metrics of sweeps: those of the catalogue, and means of the calling program's own.
+
+use crate::case::SweepCase;
+use crate::error::{Cancelled, SweepError};
+use crate::plan::SweepPlan;
+use crate::simulate::WeekSums;
+use crate::study::RESERVED;
+use drystone::inference::PeriodSum;
+use drystone::metrics::{Better, JobRow, Metric, MetricUnit, Scope, SizedJob};
+use drystone::policy::PolicySpec;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Metric of a sweep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SweepMetric {
+    /// A metric of the catalogue.
+    Known(Metric),
+    /// A metric of the calling program, which a study file cannot name.
+    Own(OwnMetric),
+}
+
+/// Mean over jobs of a value that the calling program finds for each; less is better.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnMetric {
+    /// Name of its column.
+    pub name: String,
+    /// Text that changes when the program finds other values. Results of different ones do not mix.
+    pub identity: String,
+}
+
+/// One simulation, for [`JobMeasurer`].
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredSchedule<'a> {
+    pub policy: &'a PolicySpec,
+    pub case: &'a SweepCase,
+    /// Every job that has ended, in order of arrival, counted or not.
+    pub rows: &'a [JobRow],
+    /// Sizes of each job over its life, by the log's numbers; `None` where every job has one.
+    pub sizes: Option<&'a BTreeMap<i64, SizedJob>>,
+}
+
+/// Finds the values of a program's own metrics. Called from the threads that simulate.
+pub trait JobMeasurer: Send + Sync + fmt::Debug {
+    /// Returns the values of the metrics in their order, each with a finite number for every row,
+    /// or NaN where a job has none.
+    ///
+    /// # Errors
+    /// [`Cancelled`] where it fails: the sweep ends, and the program knows why.
+    fn measure(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<Vec<f64>>, Cancelled>;
+}
+
+impl SweepMetric {
+    /// Returns the metric of the catalogue.
+    pub fn known(&self) -> Option<Metric> {
+        match self {
+            SweepMetric::Known(metric) => Some(*metric),
+            SweepMetric::Own(_) => None,
+        }
+    }
+
+    /// Returns whether it is a mean over jobs: these have intervals.
+    pub fn is_mean(&self) -> bool {
+        matches!(self, SweepMetric::Known(Metric::Mean(_)) | SweepMetric::Own(_))
+    }
+
+    /// Returns its name, which is that of its column.
+    pub fn id(&self) -> String {
+        match self {
+            SweepMetric::Known(metric) => metric.id(),
+            SweepMetric::Own(own) => own.name.clone(),
+        }
+    }
+
+    /// Returns the direction of better values.
+    pub fn better(&self) -> Better {
+        self.known().map_or(Better::Less, Metric::better)
+    }
+
+    /// Returns the unit.
+    pub fn unit(&self) -> MetricUnit {
+        self.known().map_or(MetricUnit::Ratio, Metric::unit)
+    }
+}
+
+impl From<Metric> for SweepMetric {
+    fn from(metric: Metric) -> SweepMetric {
+        SweepMetric::Known(metric)
+    }
+}
+
+impl fmt::Display for SweepMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.id())
+    }
+}
+
+/// A program's own metrics, with what finds their values.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnMeasures {
+    count: usize,
+    measurer: Arc<dyn JobMeasurer>,
+}
+
+/// Value and sums per week of a metric.
+type MeasuredMean = (Option<f64>, WeekSums);
+
+impl OwnMeasures {
+    /// The mean of each metric over the jobs that count, with its sums per week.
+    pub(crate) fn measure(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<MeasuredMean>, Cancelled> {
+        let values = self.measurer.measure(schedule)?;
+        debug_assert!(values.len() == self.count, "a list of values for each metric");
+        let weeks = Scope::of(&schedule.case.workload).counting_weeks_from(schedule.case.weeks_from).weeks;
+        let of = |values: &Vec<f64>| {
+            let mut sums: BTreeMap<i64, PeriodSum> = BTreeMap::new();
+            let counted = schedule.rows.iter().zip(values).filter(|(row, value)| row.counted && !value.is_nan());
+            for (row, &value) in counted {
+                sums.entry(weeks.number(row.submit)).or_default().add(PeriodSum { sum: value, count: 1.0 });
+            }
+            let mut all = PeriodSum::default();
+            sums.values().for_each(|sum| all.add(*sum));
+            ((all.count > 0.0).then(|| all.sum / all.count), sums.into_iter().collect())
+        };
+        Ok(values.iter().map(of).collect())
+    }
+}
+
+impl SweepPlan {
+    /// The plan with metrics of the calling program behind those of the study.
+    ///
+    /// # Errors
+    /// A name is taken, or cannot be that of a column.
+    pub fn with_own_metrics(
+        mut self,
+        metrics: Vec<OwnMetric>,
+        measurer: Arc<dyn JobMeasurer>,
+    ) -> Result<SweepPlan, SweepError> {
+        let count = metrics.len();
+        for metric in metrics {
+            let name = metric.name.to_lowercase();
+            // SQLite does not tell capitals from small letters.
+            let is = |other: &str| other.to_lowercase() == name;
+            let taken = RESERVED.contains(&name.as_str())
+                || name == "case"
+                || name.parse::<Metric>().is_ok()
+                || self.parameters.iter().any(|parameter| is(parameter))
+                || self.metrics.iter().any(|other| is(&other.id()));
+            let plain = |c: char| c.is_alphanumeric() || c == '_';
+            if taken || name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_numeric()) {
+                return Err(SweepError::refused(format!(
+                    "metrics: `{}` is no name for a metric of one's own: it is taken, or no identifier",
+                    metric.name
+                )));
+            }
+            self.metrics.push(SweepMetric::Own(metric));
+        }
+        self.own = (count > 0).then_some(OwnMeasures { count, measurer });
+        Ok(self)
+    }
+}
