@@ -126,7 +126,10 @@ pub enum Unsuitable {
     Migrates(String),
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
-    #[error("policy {0} chooses the sizes of jobs, which this driver cannot; leave out `shape`, `resize` and `drop`")]
+    #[error(
+        "policy {0} chooses or changes the sizes of jobs, and a cluster does not show which sizes a running job may have; \
+         leave out `shape`, `resize`, `cap` and `drop`, or take easy"
+    )]
     Sizes(String),
     #[error("policy {0} waits for low carbon intensity or prices, which no cluster reports; leave out `hold`")]
     Unpriced(String),

@@ -169,7 +169,7 @@ impl NaiveShapeWorld<'_> {
         }
         let weight = |at: usize| {
             let job = &self.jobs[at];
-            (job.known[&job.preferred] as f64 * job.preferred as f64).sqrt()
+            (job.known[&job.reference] as f64 * job.reference as f64).sqrt()
         };
         let sum: f64 = self.here.iter().copied().map(weight).sum();
         ((self.procs as f64 * weight(at) / sum).floor() as i64).max(self.jobs[at].sizes[0])

@@ -268,7 +268,15 @@ fn rules_of_the_machine_and_waiting_for_low_prices() {
     let walls = ["--resizing", "limit=wall"];
     folder.run(&[&["run"], &SHAPES[..], &more, &walls].concat()).ok();
     // The limit of 100 s stays.
-    assert!(folder.read("g.csv").contains("1,40,100,4"), "{}", folder.read("g.csv"));
+    let rows = folder.read("g.csv");
+    assert!(rows.contains("1,40,100,4"), "{rows}");
+    // So it does for a job that runs already when the simulation begins.
+    let row = |number, submit, run, procs| {
+        format!("{number} {submit} 0 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n")
+    };
+    folder.write("log.swf", format!("; MaxProcs: 8\n{}{}", row(1, 0, 100, 8), row(2, 40, 50, 4)));
+    folder.run(&[&["run"], &SHAPES[..], &more, &walls, &["--warm-start", "20s"]].concat()).ok();
+    assert_eq!(folder.read("g.csv"), rows);
     let problem = folder.run(&[&["run"], &SHAPES[..], &more, &["--resizing", "release=after"]].concat()).fails(2);
     assert!(problem.contains("limit=wall"), "{problem}");
     let problem = folder.run(&["run", "log.swf", "--policy", "easy(hold=price)"]).fails(2);

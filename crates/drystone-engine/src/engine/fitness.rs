@@ -1,7 +1,7 @@
 //! Checks that a scheduler can work on a workload at all, made before anything is simulated.
 
 use super::Scheduler;
-use crate::model::{PowerTerm, Span, Workload};
+use crate::model::{PowerTerm, ResourceTable, Span, Workload};
 use crate::parts::predict::Correction;
 use crate::policy::Requirement;
 
@@ -22,6 +22,12 @@ pub enum Unfit {
          or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`)"
     )]
     Unplaced,
+    /// Jobs have several sizes or draw power, and the machine has resources beyond processors.
+    #[error(
+        "the workload has resources beyond processors, and jobs of several sizes or power, which count processors and watts \
+         only; leave out the resources (`--resources none`, `--on-nodes none`), or the sizes and power"
+    )]
+    Mixed,
     /// Power is limited, and the policy does not count it.
     #[error(
         "the machine has limited power, and this policy does not count it; take easy, fcfs or greedy in their plain forms, or \
@@ -72,6 +78,10 @@ impl Scheduler {
         }
         if workload.resources().is_some_and(|table| table.fill().is_some()) && !self.places_on_nodes() {
             return Err(Unfit::Unplaced);
+        }
+        let counts = |table: &ResourceTable| table.counts() || table.fill().is_some();
+        if workload.shapes().is_some() && workload.resources().is_some_and(|table| counts(table)) {
+            return Err(Unfit::Mixed);
         }
         let powered =
             workload.shapes().and_then(|shapes| shapes.power.as_ref()).is_some_and(|power| !power.caps.is_empty());

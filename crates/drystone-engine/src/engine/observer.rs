@@ -84,7 +84,7 @@ pub trait Observer {
     #[inline]
     fn placed(&mut self, _now: Time, _id: JobId, _on: &ProcSet) {}
 
-    /// A job that has just started has this size, one of several.
+    /// A job that has just started, or is here at the first instant, has this size, one of several.
     #[inline]
     fn sized(&mut self, _now: Time, _id: JobId, _procs: Procs) {}
 

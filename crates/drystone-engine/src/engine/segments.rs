@@ -1,6 +1,6 @@
 //! Times and places of each job's runs: data for a Gantt chart that shows suspensions.
 
-use super::Observer;
+use super::{Levels, Observer};
 use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, SharedSort, Span, Time};
 use crate::policy::StartReason;
 use std::collections::BTreeMap;
@@ -74,6 +74,10 @@ pub struct Segments {
     pub asks: Vec<SizeRequest>,
     /// Processor-seconds whose progress outages took from jobs that ran on with fewer processors.
     pub set_back: u64,
+    /// Processors that are out, from each time on.
+    pub down: Vec<(Time, Procs)>,
+    /// Sizes of jobs that were suspended at the first instant, where these are not the preferred.
+    suspended: BTreeMap<JobId, Procs>,
     open: BTreeMap<JobId, Vec<SegmentPart>>,
 }
 
@@ -145,8 +149,9 @@ impl Observer for Segments {
     }
 
     fn sized(&mut self, _now: Time, id: JobId, procs: Procs) {
-        if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
-            part.procs = Some(procs);
+        match self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
+            Some(part) => part.procs = Some(procs),
+            None => _ = self.suspended.insert(id, procs),
         }
     }
 
@@ -190,7 +195,8 @@ impl Observer for Segments {
 
     fn resumed(&mut self, now: Time, id: JobId) {
         let last = self.open.get(&id).and_then(|parts| parts.last());
-        let (on, procs) = last.map_or((None, None), |part| (part.on.clone(), part.procs));
+        let first = || (None, self.suspended.get(&id).copied());
+        let (on, procs) = last.map_or_else(first, |part| (part.on.clone(), part.procs));
         self.begin(now, id, on);
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
             part.procs = procs;
@@ -203,5 +209,11 @@ impl Observer for Segments {
 
     fn ended(&mut self, ended: &EndedJob<'_>) {
         self.record(ended, SegmentEnd::Ended);
+    }
+
+    fn settled(&mut self, now: Time, levels: Levels) {
+        if levels.down != self.down.last().map_or(0, |last| last.1) {
+            self.down.push((now, levels.down));
+        }
     }
 }

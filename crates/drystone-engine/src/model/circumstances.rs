@@ -1,7 +1,7 @@
 //! Knowledge of a workload's jobs beyond each by itself: jobs that are here already, that may not
 //! start yet, that wait for others, and the ways in which they ended.
 
-use super::{Job, JobId, JobLimits, Machine, ProcSet, Span, TIME_LIMIT, Time, Truth};
+use super::{Job, JobId, JobLimits, Machine, ProcSet, Procs, Span, TIME_LIMIT, Time, Truth, WorkloadShapes};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -172,6 +172,18 @@ impl Circumstances {
     /// # Errors
     /// As there.
     pub fn check(&self, machine: Machine, jobs: &[Job], truth: &[Truth]) -> Result<(), CircumstanceError> {
+        self.check_sized(machine, jobs, truth, None)
+    }
+
+    /// Checks it against jobs that may have several sizes: those that have started before have the
+    /// size that the log gives them.
+    pub(super) fn check_sized(
+        &self,
+        machine: Machine,
+        jobs: &[Job],
+        truth: &[Truth],
+        shapes: Option<&WorkloadShapes>,
+    ) -> Result<(), CircumstanceError> {
         let named =
             self.here.keys().chain(self.eligible.keys()).chain(self.after.keys()).chain(self.ends.keys()).copied();
         let others = self.after.values().flat_map(|after| after.jobs.iter().copied());
@@ -195,9 +207,10 @@ impl Circumstances {
         }
         let mut busy = ProcSet::new();
         for (&job, adopted) in &self.here {
-            if let Some(problem) =
-                self.wrong_here(machine, (&jobs[job.index()], truth[job.index()].run), adopted, &mut busy)
-            {
+            let (facts, run) = (&jobs[job.index()], truth[job.index()].run);
+            let recorded = shapes.and_then(|shapes| shapes.recorded(job.index()));
+            let (procs, run) = recorded.unwrap_or((facts.procs, run));
+            if let Some(problem) = self.wrong_here(machine, (facts.submit, procs, run), adopted, &mut busy) {
                 return wrong(job, problem);
             }
         }
@@ -261,15 +274,15 @@ impl Circumstances {
     fn wrong_here(
         &self,
         machine: Machine,
-        (facts, run): (&Job, Span),
+        (submit, procs, run): (Time, Procs, Span),
         adopted: &Adopted,
         busy: &mut ProcSet,
     ) -> Option<String> {
         let Some(begin) = self.begin else {
             return Some("is here at the first instant, but nothing says when that is".into());
         };
-        if facts.submit > begin {
-            return Some(format!("is here at {begin}, but submitted at {}", facts.submit));
+        if submit > begin {
+            return Some(format!("is here at {begin}, but submitted at {}", submit));
         }
         let set = match adopted {
             Adopted::Waiting | Adopted::Held => return None,
@@ -287,7 +300,7 @@ impl Circumstances {
                     return Some(format!("is suspended after {ran} of the {run} that it runs"));
                 }
                 // Others may run where it was.
-                return on.as_ref().and_then(|set| wrong_set(set, facts.procs, machine.procs));
+                return on.as_ref().and_then(|set| wrong_set(set, procs, machine.procs));
             }
         };
         let set = set?;
@@ -295,7 +308,7 @@ impl Circumstances {
             return Some(format!("runs on processors {}, on which another runs", set.intersection(busy)));
         }
         *busy = busy.union(set);
-        wrong_set(set, facts.procs, machine.procs)
+        wrong_set(set, procs, machine.procs)
     }
 
     /// Jobs that wait for each other in a circle.

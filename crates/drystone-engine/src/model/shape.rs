@@ -194,6 +194,13 @@ impl WorkloadShapes {
         Some((self.known.get(at)?, self.truths.get(at)?))
     }
 
+    /// Returns the size that the log gives the job at this place, and the run time at it; `None` of
+    /// a job without a shape.
+    pub(super) fn recorded(&self, place: usize) -> Option<(Procs, Span)> {
+        let (shape, truth) = self.shape(place)?;
+        Some((shape.reference, truth.run_at(shape.reference, shape)))
+    }
+
     /// Returns those of the jobs at the places that are kept.
     #[must_use]
     pub fn only(&self, keeps: impl Fn(usize) -> bool) -> WorkloadShapes {

@@ -193,7 +193,7 @@ impl Workload {
     ///
     /// Cost: O(c log c) for c circumstances.
     pub fn with(mut self, circumstances: Circumstances) -> Result<Workload, WorkloadError> {
-        circumstances.check(self.machine, &self.jobs, &self.truth)?;
+        circumstances.check_sized(self.machine, &self.jobs, &self.truth, self.shapes.as_deref())?;
         self.circumstances = (!circumstances.is_empty()).then(|| Box::new(circumstances));
         Ok(self)
     }

@@ -485,3 +485,20 @@ fn a_damaged_snapshot_is_passed_over() {
     assert!(site.starts().values().all(|&times| times == 1));
     assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == HookMark::Held));
 }
+
+/// What a cluster lists of a job does not say which other sizes it could have.
+#[test]
+fn policies_that_choose_sizes_are_refused_in_both_modes() {
+    for policy in ["easy-keep", "easy(shape=most)", "easy(resize=shrink)", "conservative(cap=fair)", "slack(shape=min)"]
+    {
+        for shadows in [false, true] {
+            let mut site = drive(policy);
+            if shadows {
+                site.shadow();
+            }
+            let problem = site.try_begin().err().expect("refused").to_string();
+            assert!(problem.contains("which sizes") && problem.contains("leave out `shape`"), "{policy}: {problem}");
+        }
+    }
+    drive("easy(shape=preferred,resize=none)").begin();
+}

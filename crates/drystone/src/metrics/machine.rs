@@ -78,7 +78,9 @@ impl VariedWork {
     /// Processor-seconds of a job that has ended so.
     fn of(&self, outcome: &crate::model::JobOutcome) -> u128 {
         let seconds = |from: Time, until: Time| u128::from((until - from).0.max(0) as u64);
-        u128::from(self.first.0) * seconds(outcome.start, self.first.1)
+        // What it had run before the simulation began is no work of it.
+        let begin = outcome.start + outcome.found.unwrap_or(Span::ZERO);
+        u128::from(self.first.0) * seconds(begin, self.first.1)
             + self.later
             + u128::from(self.procs) * seconds(self.since, outcome.end)
     }

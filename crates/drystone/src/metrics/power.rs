@@ -82,7 +82,8 @@ struct PowerStep {
 }
 
 impl PowerMeter {
-    /// Adds up the draw between two times. `turns` are changes of what jobs draw.
+    /// Adds up the draw between two times. `turns` are changes of what jobs draw, and of what idle
+    /// processors draw that go out or come back.
     pub(super) fn add(
         &mut self,
         workload: &Workload,
@@ -95,7 +96,7 @@ impl PowerMeter {
         turns.extend(supply.caps.iter().map(|cap| (cap.from, 0)));
         turns.extend(series.iter().flat_map(|series| series.times()).map(|time| (time, 0)));
         turns.sort_unstable();
-        let idle = u128::from(supply.idle) * u128::from(workload.machine().procs);
+        let idle = i128::from(supply.idle) * i128::from(workload.machine().procs);
         let seconds = (last - first).0.max(1);
         let width = Span((seconds + MOST_BINS - 1) / MOST_BINS);
         let bins = usize::try_from((seconds + width.0 - 1) / width.0).unwrap_or(0);
@@ -105,15 +106,15 @@ impl PowerMeter {
         let filled = |is_known: bool| if is_known { vec![0.0; bins] } else { Vec::new() };
         self.timeline.cap = filled(!supply.caps.is_empty());
         (self.timeline.carbon, self.timeline.price) = (filled(self.has.0), filled(self.has.1));
-        let (mut jobs, mut before) = (0i128, first);
+        let (mut drawn, mut before) = (0i128, first);
         for (time, change) in turns {
             let (from, until) = (before.max(first), time.min(last));
             if until > from {
-                let draw = u128::try_from(jobs).unwrap_or(0) + idle;
+                let draw = u128::try_from(drawn + idle).unwrap_or(0);
                 let series = series.map(|series| series.at(from)).transpose()?;
                 self.take(&PowerStep { from, until, draw, cap: supply.cap(from, Time::MAX), series });
             }
-            jobs += change;
+            drawn += change;
             before = time;
         }
         self.span += (last - first).as_f64();

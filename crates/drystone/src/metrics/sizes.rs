@@ -3,7 +3,7 @@
 use super::power::{PowerMeter, PowerTimeline, PowerUse};
 use crate::engine::{Segment, SegmentEnd, Segments, SizeRequest};
 use crate::log::series::{PowerSeries, PowerSeriesError};
-use crate::model::{JobId, JobKind, JobShape, SharedSort, Time, Workload};
+use crate::model::{JobId, JobKind, JobShape, Procs, SharedSort, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -178,6 +178,7 @@ impl SizeMeter {
             .shapes()
             .is_some_and(|shapes| shapes.power.is_some() || shapes.known.iter().any(|shape| shape.watts > 0));
         if counted && !list.is_empty() {
+            turns.extend(idle_turns(workload, &segments.down));
             let power = self.power.get_or_insert_default();
             power.add(workload, (first, last), turns, series)?;
             power.useful += self.sums.useful - useful;
@@ -294,6 +295,17 @@ impl SizeMeter {
 
 fn shape_of(workload: &Workload, id: JobId) -> Option<&JobShape> {
     workload.shapes()?.shape(id.index()).map(|(shape, _)| shape)
+}
+
+/// Returns changes of what idle processors draw: those that are out draw nothing. `down` is their
+/// number from each time on.
+fn idle_turns(workload: &Workload, down: &[(Time, Procs)]) -> Vec<(Time, i128)> {
+    let power = workload.shapes().and_then(|shapes| shapes.power.as_ref());
+    let idle = power.map_or(0, |power| i128::from(power.idle));
+    let before = std::iter::once(0).chain(down.iter().map(|(_, procs)| *procs));
+    let turn =
+        |(&(time, procs), before): (&(Time, Procs), Procs)| (time, idle * (i128::from(before) - i128::from(procs)));
+    down.iter().zip(before).map(turn).collect()
 }
 
 impl SizeReport {

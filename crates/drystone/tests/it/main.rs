@@ -42,6 +42,7 @@ mod readers;
 mod session;
 mod shapes_changed;
 mod shapes_golden;
+mod shapes_here;
 mod shapes_rules;
 mod simulation;
 mod slack_golden;

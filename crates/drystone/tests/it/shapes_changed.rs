@@ -148,6 +148,32 @@ fn slack_takes_the_size_that_ends_first() {
     };
     assert_eq!(rows("slack"), [(0, 100, 4), (100, 200, 2)]);
     assert_eq!(rows("slack(shape=submit)"), [(0, 100, 4), (100, 150, 4)]);
+    assert_eq!(rows("slack(shape=min)"), [(0, 100, 4), (100, 300, 1)]);
+}
+
+/// Beside a job on six of eight processors one that takes 100 s on four has two at once: it ends at
+/// 210 on these, at 150 on eight.
+#[test]
+fn slack_takes_as_many_processors_as_are_free() {
+    let jobs = shaped(workload(8, &[(0, 6, 100), (10, 4, 100)]), "job,kind,min,max\n2,moldable,1,8\n");
+    let row = |text: &str| {
+        let list = segments(&jobs, text);
+        list.iter().find(|one| one.number == 2).map(|one| (one.start.0, one.end.0, one.procs)).expect("job 2")
+    };
+    for (shape, expected) in [
+        ("preferred", (100, 200, 4)),
+        ("submit", (100, 150, 8)),
+        ("start-now", (10, 210, 2)),
+        ("most", (10, 210, 2)),
+        ("upto", (10, 210, 2)),
+        ("min", (10, 410, 1)),
+    ] {
+        assert_eq!(row(&format!("slack(shape={shape})")), expected, "{shape}");
+    }
+    // Where nothing is free it is planned with its smallest size, or if it may wait with the best.
+    let jobs = shaped(workload(8, &[(0, 8, 100), (10, 4, 100)]), "job,kind,min,max\n2,moldable,2,8\n");
+    let size = |text: &str| segments(&jobs, text).iter().map(|one| (one.start.0, one.procs)).max().expect("job 2");
+    assert_eq!((size("slack(shape=most)"), size("slack(shape=start-now)")), ((100, 2), (100, 8)));
 }
 
 /// Without slack it is conservative backfilling, in sizes as in starts.
@@ -159,9 +185,11 @@ fn slack_without_slack_is_conservative_backfilling_with_sizes() {
         let kind = JobKind::Moldable;
         let reshape = Reshape { kind, share: 0.7, seed, ..Reshape::default() };
         let log = reshape.apply(log, Overrun::RunOn).expect("shapes").0;
-        let slack = segments(&log, "slack(sf=0,horizon=all,shape=submit)");
-        let conservative = segments(&log, "conservative(horizon=all,shape=submit)");
-        let differs = slack.iter().zip(&conservative).find(|(one, other)| one != other);
-        assert!(slack.len() == conservative.len() && differs.is_none(), "seed {seed}: {differs:?}");
+        for shape in ["submit", "start-now", "most", "upto", "min"] {
+            let slack = segments(&log, &format!("slack(sf=0,horizon=all,shape={shape})"));
+            let conservative = segments(&log, &format!("conservative(horizon=all,shape={shape})"));
+            let differs = slack.iter().zip(&conservative).find(|(one, other)| one != other);
+            assert!(slack.len() == conservative.len() && differs.is_none(), "seed {seed}, {shape}: {differs:?}");
+        }
     }
 }

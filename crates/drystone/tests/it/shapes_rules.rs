@@ -208,3 +208,41 @@ fn a_job_that_waits_again_asks_as_it_did_before() {
         Outage { hit: drystone::model::OutageHit::Lose, ..Outage::failure(Which::Count(2), Time(20), Some(Time(90))) };
     assert_eq!(run(lost), [[0, 20, 4]]);
 }
+
+#[test]
+fn processors_that_are_out_draw_nothing() {
+    // Two of four processors are out until 50; each that is up draws 10 W.
+    let jobs = || give_power(workload(4, &[(0, 2, 100, 100)]), &CapTable::of("none", Vec::new()), 10).expect("power");
+    let outage = Outage::failure(Which::Count(2), Time(0), Some(Time(50)));
+    let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
+    let spec: PolicySpec = "easy".parse().expect("a policy");
+    let energy = |outages: Option<&Outages>| {
+        let result = Experiment::new(&spec, &jobs()).losing(outages).run(&mut ()).expect("simulated");
+        let power = result.expect("nothing stops it").report.sizes.and_then(|sizes| sizes.power);
+        let power = power.expect("power is counted");
+        (power.energy, power.peak)
+    };
+    assert_eq!(energy(None), (4_000, 40));
+    assert_eq!(energy(Some(&outages)), (20 * 50 + 40 * 50, 40));
+}
+
+#[test]
+fn plans_know_what_processors_draw_that_come_back() {
+    // Of 100 W two processors that are up leave 80, and four leave 60. The job draws 70 W for 100 s.
+    // Two are known to come back at 50, so that it has to wait for the higher cap at 200.
+    let caps = [(0, 100), (200, 200)].map(|(from, watts)| PowerCap { from: Time(from), watts, announced: Time::MIN });
+    let jobs = shaped(workload(4, &[(0, 2, 100, 100)]), "job,watts\n1,35\n", Overrun::RunOn);
+    let jobs = give_power(jobs, &CapTable::of("c", caps.to_vec()), 10).expect("power");
+    let run = |outage: Outage| {
+        let outages = Outages::new(Machine::new(4), vec![outage]).expect("good outages");
+        let spec: PolicySpec = "easy".parse().expect("a policy");
+        let mut segments = Segments::default();
+        let ran = Experiment::new(&spec, &jobs).losing(Some(&outages)).run(&mut segments);
+        ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
+        segments.list[0].start.0
+    };
+    let outage = |end| Outage::failure(Which::Count(2), Time(0), Some(Time(end)));
+    assert_eq!(run(outage(50).expected(Time(50))), 200);
+    // They come back behind its end, or it is not known when.
+    assert_eq!((run(outage(150).expected(Time(150))), run(outage(50))), (0, 0));
+}

@@ -27,6 +27,8 @@ pub struct NaiveSizedJob {
     pub sizes: Vec<i64>,
     /// The preferred one.
     pub preferred: i64,
+    /// The one in the log.
+    pub reference: i64,
     /// True run time at each.
     pub run: BTreeMap<i64, i64>,
     /// Run time at each as the scheduler knows it.

@@ -14,8 +14,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A random job: gap to the one before, kind, smallest size, steps above it, preferred step, run
-/// time at the smallest, factor of the estimate, points, costs, watts, asks.
+/// A random job: gap to the one before, kind, smallest size, steps above it, steps of the preferred
+/// size and of that in the log, run time at the smallest, factor of the estimate, points, costs,
+/// watts, asks.
 #[derive(Clone, Debug)]
 struct DrawnJob {
     gap: i64,
@@ -23,6 +24,7 @@ struct DrawnJob {
     min: i64,
     gains: Vec<i64>,
     preferred: usize,
+    reference: usize,
     run: i64,
     factor: i64,
     every: i64,
@@ -38,14 +40,14 @@ fn drawn_job() -> impl Strategy<Value = DrawnJob> {
         4 => Just(NaiveKind::Malleable),
         1 => Just(NaiveKind::Evolving),
     ];
-    let shape = (kinds, 1i64..=5, prop::collection::vec(0i64..=12, 0..6), 0usize..6, 1i64..=60, 1i64..=3);
+    let shape = (kinds, 1i64..=5, prop::collection::vec(0i64..=12, 0..6), (0usize..6, 0usize..6), 1i64..=60, 1i64..=3);
     let extra =
         (prop_oneof![Just(0i64), 0i64..9], (0i64..4, 0i64..4), 0i64..=5, any::<prop::sample::Index>(), 1i64..99);
     (0i64..25, shape, extra).prop_map(
-        |(gap, (kind, min, gains, preferred, run, factor), (every, costs, watts, to, share))| {
+        |(gap, (kind, min, gains, (preferred, reference), run, factor), (every, costs, watts, to, share))| {
             let preferred = preferred.min(gains.len());
             let ask = (kind == NaiveKind::Evolving).then(|| (share, to.index(gains.len() + 1)));
-            DrawnJob { gap, kind, min, gains, preferred, run, factor, every, costs, watts, ask }
+            DrawnJob { gap, kind, min, gains, preferred, reference, run, factor, every, costs, watts, ask }
         },
     )
 }
@@ -62,12 +64,16 @@ impl DrawnJob {
         }
         let sizes: Vec<i64> = table.keys().copied().collect();
         let preferred = sizes[self.preferred.min(sizes.len() - 1)];
-        let sizes = if self.kind == NaiveKind::Rigid { vec![preferred] } else { sizes };
+        let reference = sizes[self.reference.min(sizes.len() - 1)];
+        let is_rigid = self.kind == NaiveKind::Rigid;
+        let reference = if is_rigid { preferred } else { reference };
+        let sizes = if is_rigid { vec![preferred] } else { sizes };
         let asks = self.ask.map(|(share, to)| (share, sizes[to.min(sizes.len() - 1)]));
         NaiveSizedJob {
             submit,
             kind: self.kind,
             preferred,
+            reference,
             known: table.iter().map(|(size, run)| (*size, run * self.factor)).collect(),
             run: table,
             sizes,
@@ -86,7 +92,7 @@ fn table(run: &BTreeMap<i64, i64>) -> String {
 
 /// The jobs as a log and its table.
 fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Workload {
-    let mut text = "job,kind,sizes,speedup,declared,every,grow_cost,shrink_cost,watts,asks\n".to_string();
+    let mut text = "job,kind,sizes,pref,speedup,declared,every,grow_cost,shrink_cost,watts,asks\n".to_string();
     let (mut list, mut truths) = (Vec::new(), Vec::new());
     for (job, number) in jobs.iter().zip(1i64..) {
         let kind = match job.kind {
@@ -99,8 +105,9 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
         let asks: Vec<String> = job.asks.iter().map(|(share, size)| format!("0.{share:02}={size}")).collect();
         let _ = writeln!(
             text,
-            "{number},{kind},{},{},{},{},{},{},{},{}",
+            "{number},{kind},{},{},{},{},{},{},{},{},{}",
             sizes.join(" "),
+            job.preferred,
             table(&job.run),
             table(&job.known),
             job.every,
@@ -109,8 +116,8 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
             job.watts,
             asks.join(" ")
         );
-        let (size, run) = (u32::try_from(job.preferred).expect("a size"), job.run[&job.preferred]);
-        list.push(Job::new(Time(job.submit), size, Span(job.known[&job.preferred])));
+        let (size, run) = (u32::try_from(job.reference).expect("a size"), job.run[&job.reference]);
+        list.push(Job::new(Time(job.submit), size, Span(job.known[&job.reference])));
         truths.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
     let machine = Machine::new(u32::try_from(machine).expect("processors"));

@@ -39,7 +39,9 @@ impl RoomSteps {
         if let Some(outlook) = view.outlook() {
             let mut changes = Vec::new();
             outlook.changes(now, |id| view.predicted_end(id), &mut changes);
-            deltas.extend(changes.into_iter().map(|(time, procs)| (time, procs, 0)));
+            // Processors that come back draw power though no job holds them.
+            let idle = power.map_or(0, |power| power.idle.min(UNLIMITED.unsigned_abs()) as i64);
+            deltas.extend(changes.into_iter().map(|(time, procs)| (time, procs, procs.saturating_mul(-idle))));
         }
         deltas.sort_unstable();
         let mut steps = RoomSteps { times: vec![now], procs: vec![level.0], watts: vec![level.1] };

@@ -25,7 +25,7 @@ use super::shaped::ShapeRule;
 use super::{
     Abilities, Action, Actions, Moved, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View,
 };
-use crate::model::{JobId, JobKind, Span, Time};
+use crate::model::{JobId, JobKind, Procs, Span, Time};
 use crate::parts::formula::Shares;
 use crate::parts::{self, RunningJob};
 use average::Averages;
@@ -181,21 +181,36 @@ impl Slack {
         }
     }
 
-    /// A newcomer with its size: the preferred one, or the one that ends first where no job moves.
+    /// A newcomer with its size, for good: the preferred one, or one by what is free where no other
+    /// job moves.
     fn sized(&self, id: JobId, view: &View<'_>) -> PlannedJob {
-        let preferred = PlannedJob::new(id, view);
+        let rule = self.settings.shape;
         let several = view.shape(id).filter(|shape| shape.kind != JobKind::Rigid && shape.sizes.count() > 1);
-        let Some(shape) = several.filter(|_| self.settings.shape == ShapeRule::Submit) else { return preferred };
-        let mut first: Option<(Time, PlannedJob)> = None;
-        for procs in shape.sizes.iter() {
-            let job = PlannedJob::sized(id, procs, view);
-            if let Some(start) = self.room.earliest(job.need(view), job.span, view.now())
-                && first.is_none_or(|(end, _)| start + job.span < end)
-            {
-                first = Some((start + job.span, job));
-            }
-        }
-        first.map_or(preferred, |(_, job)| job)
+        let Some(shape) = several.filter(|_| rule != ShapeRule::Preferred) else { return PlannedJob::new(id, view) };
+        let (now, sizes) = (view.now(), &shape.sizes);
+        let sized = |procs| PlannedJob::sized(id, procs, view);
+        let start = |job: &PlannedJob| self.room.earliest(job.need(view), job.span, now);
+        let most = match rule {
+            ShapeRule::Most => sizes.max(),
+            ShapeRule::UpTo => shape.preferred,
+            ShapeRule::Min => sizes.min(),
+            _ => return self.first_to_end(sizes.iter().map(sized), view).unwrap_or_else(|| PlannedJob::new(id, view)),
+        };
+        // The largest that fits now, or else the smallest.
+        let smaller = |procs: &Procs| procs.checked_sub(1).and_then(|procs| sizes.at_most(procs));
+        let falling = std::iter::successors(sizes.at_most(most), smaller);
+        falling.map(sized).find(|job| start(job) == Some(now)).unwrap_or_else(|| sized(sizes.min()))
+    }
+
+    /// Of a newcomer's sizes, from the smallest on, that which ends first. With `start-now` it is
+    /// one that fits now, if any does.
+    fn first_to_end(&self, sizes: impl Iterator<Item = PlannedJob>, view: &View<'_>) -> Option<PlannedJob> {
+        let now = view.now();
+        let rank = |job: PlannedJob| {
+            let start = self.room.earliest(job.need(view), job.span, now)?;
+            Some(((self.settings.shape == ShapeRule::StartNow && start > now, start + job.span), job))
+        };
+        sizes.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, job)| job)
     }
 
     /// The cheapest way to fit a newcomer in.

@@ -91,8 +91,7 @@ pub struct SlackSettings {
     pub removal: Removal,
     /// Procedure for a job that does not end.
     pub tick: Tick,
-    /// Size of a job that may have several: the preferred one, or the one that ends first as
-    /// planned at its arrival.
+    /// Size of a job that may have several, chosen at its arrival.
     pub shape: ShapeRule,
 }
 
@@ -141,7 +140,7 @@ impl SlackSettings {
             horizon: Horizon::build(args)?,
             removal: args.choose("remove", &removals)?,
             tick: args.choose("tick", &ticks)?,
-            shape: args.choose("shape", &[("preferred", ShapeRule::Preferred), ("submit", ShapeRule::Submit)])?,
+            shape: args.choose("shape", SHAPES)?,
         })
     }
 }
@@ -152,13 +151,23 @@ fn by_length(text: &str) -> Option<[f64; CLASSES]> {
     text.split('/').map(seconds).collect::<Option<Vec<f64>>>()?.try_into().ok()
 }
 
+const SHAPES: &[(&str, ShapeRule)] = &[
+    ("preferred", ShapeRule::Preferred),
+    ("submit", ShapeRule::Submit),
+    ("start-now", ShapeRule::StartNow),
+    ("most", ShapeRule::Most),
+    ("upto", ShapeRule::UpTo),
+    ("min", ShapeRule::Min),
+];
+
 /// The size of a job at its arrival.
 pub(super) const SHAPE: Param = Param::new(
     "shape",
     "preferred",
-    &[Takes::Words(&["preferred", "submit"])],
-    "size of a job that may have several (--shapes): the preferred one, or the one that ends first where no other job moves, \
-     for good (submit)",
+    &[Takes::Words(&["preferred", "submit", "start-now", "most", "upto", "min"])],
+    "size of a job that may have several (--shapes), chosen at its arrival for good: the preferred one; where no other job \
+     moves, the one that ends first (submit; start-now: of those that fit now, if any does), or as many processors as are free \
+     (most, upto: at most the preferred size); the smallest one",
 );
 
 /// Values of the order of displaced jobs.

@@ -79,12 +79,14 @@ impl Session {
             }
             Adopted::Running { since, on } => {
                 self.put_back(id);
+                self.keep_recorded_size(id);
                 self.s.beyond.entry(id).or_default().found = Some(now - (*since).min(now));
                 self.runs(id, *since, Span::ZERO, on.as_ref());
                 self.correct_what_is_over(now);
             }
             Adopted::Suspended { ran, on } => {
                 self.put_back(id);
+                self.keep_recorded_size(id);
                 self.s.beyond.entry(id).or_default().found = Some(*ran);
                 self.park(id, *ran, on.as_ref());
             }

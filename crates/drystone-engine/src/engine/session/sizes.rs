@@ -135,6 +135,20 @@ impl Session {
         self.start(job, why, on)
     }
 
+    /// A job that is here at the first instant, and has started before, has the size that the log
+    /// gives it, whatever the preferred one is.
+    pub(super) fn keep_recorded_size(&mut self, id: JobId) {
+        let Some(procs) = self.s.view().shape(id).map(|shape| shape.reference) else { return };
+        let prediction = self.s.view().prediction_at(id, procs);
+        let entry = &mut self.s.world.jobs[id].entry;
+        if procs != entry.procs {
+            (entry.procs, entry.prediction) = (procs, prediction);
+            if self.keeps_changes {
+                self.s.changes.push(&mut entry.changes, self.s.world.now, prediction);
+            }
+        }
+    }
+
     /// Refuses a start beyond the power that there is.
     pub(super) fn check_power(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let view = self.s.view();

@@ -218,10 +218,12 @@ impl<S: EventSource> Simulation<S> {
                 }
                 let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, truth));
                 self.s.truth.push(truth.clone());
-                let id = self.session.admit(now, &self.s.known_job(job), oracle);
-                if self.s.shapes.is_some() {
-                    self.meet_shape(id);
-                }
+                let id = if self.s.shapes.is_some() {
+                    let job = job.clone();
+                    self.admit_sized(now, &job, oracle)
+                } else {
+                    self.session.admit(now, &self.s.known_job(job), oracle)
+                };
                 observer.arrived(now, self.source.place(id));
                 true
             }

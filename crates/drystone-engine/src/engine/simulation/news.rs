@@ -149,10 +149,13 @@ impl<S: EventSource> Simulation<S> {
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        if self.s.shapes.is_some() {
+            self.meet_next_shape();
+        }
         let id = self.session.adopt(now, &self.s.known_job(job), oracle, adopted)?;
         self.s.truth.push(truth);
         if self.s.shapes.is_some() {
-            self.meet_shape(id);
+            self.s.adopt_sized(&mut self.session, id);
         }
         self.s.begin_attempt(&self.session, id);
         if let Some(end) = self.s.end_of(&self.session, id) {
@@ -161,6 +164,9 @@ impl<S: EventSource> Simulation<S> {
         let place = self.source.place(id);
         observer.arrived(now, place);
         observer.adopted(now, place, adopted);
+        if self.s.shapes.is_some() && self.session.entry(id).procs != job.procs {
+            observer.sized(now, place, self.session.entry(id).procs);
+        }
         self.tell_limit(now, id, observer);
         Ok(true)
     }
@@ -181,11 +187,11 @@ impl<S: EventSource> Simulation<S> {
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let oracle = self.session.clairvoyant().then(|| self.s.whole_run(job, &truth));
+        if self.s.shapes.is_some() {
+            self.meet_next_shape();
+        }
         let id = self.session.adopt(now, &self.s.known_job(job), oracle, &Adopted::Held)?;
         self.s.truth.push(truth);
-        if self.s.shapes.is_some() {
-            self.meet_shape(id);
-        }
         let place = self.source.place(id);
         observer.arrived(now, place);
         observer.held(now, place);

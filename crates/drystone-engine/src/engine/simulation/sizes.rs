@@ -4,7 +4,8 @@ use super::{MachineState, Simulation};
 use crate::engine::observer::Observer;
 use crate::engine::session::{Session, SizeChange};
 use crate::engine::source::EventSource;
-use crate::model::{JobId, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
+use crate::model::{Job, JobId, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
+use crate::policy::Phase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,6 +73,28 @@ impl MachineState {
         self.plan_ask(session, id, 0, Span::ZERO);
     }
 
+    /// A job is here at the first instant. One that runs then has the run time of its size and, from
+    /// its start on, its limit; of the requests that it has made by now only the last still stands.
+    #[cold]
+    pub(super) fn adopt_sized(&mut self, session: &mut Session, id: JobId) {
+        match session.entry(id).phase {
+            Phase::Running => {
+                self.begin_sized(session, id);
+                let is_over = |number| self.ask_time(session, id, number, Span::ZERO).is_some_and(|at| at <= self.now);
+                let past = (1..).take_while(|&number| is_over(number)).count();
+                self.plan_ask(session, id, past, Span::ZERO);
+                // It may grow at once.
+                session.want_pass();
+            }
+            Phase::Suspended => {
+                let size = session.view().size(id);
+                let run = self.shapes.as_ref().and_then(|shapes| shapes.run_at(session, id, size));
+                self.truth[id].run = run.unwrap_or(self.truth[id].run);
+            }
+            _ => {}
+        }
+    }
+
     /// A job has gone.
     #[cold]
     pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
@@ -83,21 +106,24 @@ impl MachineState {
         }
     }
 
-    /// Finds out when a job asks next. It had so much time without progress left at the beginning
-    /// of its present size.
-    fn plan_ask(&mut self, session: &mut Session, id: JobId, number: usize, stall: Span) {
-        let Some(shapes) = &self.shapes else { return };
-        let (view, due) = (session.view(), self.due(id));
-        let Some(index) = view.shapes().and_then(|world| world.index(id)) else { return };
-        let ask = shapes.truths.get(index).and_then(|truth| truth.asks.get(number)).copied();
-        let entry = session.entry(id);
+    /// Returns the time at which a job makes this one of its requests; `None` if it makes no such.
+    /// It had so much time without progress left at the beginning of its present size.
+    fn ask_time(&self, session: &Session, id: JobId, number: usize, stall: Span) -> Option<Time> {
+        let shapes = self.shapes.as_ref()?;
+        let index = session.view().shapes()?.index(id)?;
+        let (share, _) = shapes.truths.get(index)?.asks.get(number).copied()?;
+        let (entry, due) = (session.entry(id), self.due(id));
         let run = shapes.run_at(session, id, entry.procs).unwrap_or(due);
-        let had = shapes.asks.contains_key(&id);
-        let at = ask.map(|(share, _)| {
-            let left = due - entry.ran - stall + shapes.undone(id);
-            entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO)
-        });
+        let left = due - entry.ran - stall + shapes.undone(id);
+        Some(entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO))
+    }
+
+    /// Finds out when a job makes this one of its requests.
+    fn plan_ask(&mut self, session: &mut Session, id: JobId, number: usize, stall: Span) {
+        // Of a job that is here at the first instant it may be over.
+        let at = self.ask_time(session, id, number, stall).map(|at| at.max(self.now));
         let Some(shapes) = &mut self.shapes else { return };
+        let had = shapes.asks.contains_key(&id);
         match at {
             Some(at) => _ = shapes.asks.insert(id, (number, at)),
             None => _ = shapes.asks.remove(&id),
@@ -181,12 +207,20 @@ impl<S: EventSource> Simulation<S> {
         survives
     }
 
-    /// A job has arrived: its shape is known from now on.
+    /// The next job arrives: its shape is known from now on.
     #[cold]
-    pub(super) fn meet_shape(&mut self, id: JobId) {
+    pub(super) fn meet_next_shape(&mut self) {
+        let id = self.session.next_id();
         if let Some(shape) = self.source.shape_of(id) {
             self.session.shape(id, shape);
         }
+    }
+
+    /// A job arrives that may have several sizes. The policy sees them from the first event on.
+    #[cold]
+    pub(super) fn admit_sized(&mut self, now: Time, job: &Job, oracle: Option<Span>) -> JobId {
+        self.meet_next_shape();
+        self.session.admit(now, &self.s.known_job(job), oracle)
     }
 
     /// Sizes whose point has come have changed, and jobs ask.

@@ -153,14 +153,16 @@ pub fn give_shapes(
     }
     provenance.settings.retain(|setting| setting.name != "shapes");
     provenance.settings.push(Setting { name: "shapes".to_string(), value: table.file.clone() });
+    let before = before.map_or_else(WorkloadShapes::default, |shapes| (*shapes).clone());
+    let shapes = WorkloadShapes { known: Arc::new(known), truths: Arc::new(facts), of, ..before };
     let workload = Workload::with_resources(machine, resources, jobs, truths, provenance)?;
+    let workload = workload.shaped(Some(Arc::new(shapes)));
+    // Jobs that are here at the first instant have the sizes that the log gives them.
     let workload = match circumstances {
         None => workload,
         Some(circumstances) => workload.with(circumstances)?,
     };
-    let before = before.map_or_else(WorkloadShapes::default, |shapes| (*shapes).clone());
-    let shapes = WorkloadShapes { known: Arc::new(known), truths: Arc::new(facts), of, ..before };
-    Ok((workload.shaped(Some(Arc::new(shapes))), notes))
+    Ok((workload, notes))
 }
 
 /// Gives the machine of a workload rules for changes of size.
