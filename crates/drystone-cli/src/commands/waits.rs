@@ -16,7 +16,7 @@ use crate::site;
 use drystone_report::{PictureSubject, StillPage};
 use drystone_site::Site;
 use drystone_site::waits::{
-    GroupProperty, SiteWaits, WaitsOptions, efficiency as measure_efficiency, pending_jobs, waits as recorded,
+    GroupProperty, LongWait, SiteWaits, WaitsOptions, efficiency as measure_efficiency, pending_jobs, waits as recorded,
 };
 use serde::Serialize;
 
@@ -136,6 +136,17 @@ pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     }
     let steps = causes::cause_steps(&waits, &site, &args.site);
     Ok(ShownWaits { waits, steps, top: args.top, whole: args.output.details })
+}
+
+impl ShownWaits {
+    /// Returns the commands for the first causes.
+    pub(crate) fn steps(&self) -> &[causes::CauseStep] {
+        &self.steps
+    }
+
+    pub(crate) fn longest(&self) -> &[LongWait] {
+        &self.waits.longest
+    }
 }
 
 impl Printable for ShownWaits {
