@@ -142,7 +142,8 @@ fn without(limits: Tres, others: &Tres) -> Tres {
     }
 }
 
-/// Returns the accounts and QOS of a site; where none are known, the QOS of its jobs without limits.
+/// Returns the accounts and QOS of a site; where none are known, the QOS of its jobs without
+/// limits.
 fn known_accounts(premises: &Premises) -> Accounts {
     premises.limits.clone().unwrap_or_else(|| {
         let mut accounts = Accounts::new();
