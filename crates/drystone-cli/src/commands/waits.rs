@@ -16,7 +16,7 @@ use crate::site;
 use drystone_report::{PictureSubject, StillPage};
 use drystone_site::Site;
 use drystone_site::waits::{
-    GroupProperty, LongWait, SiteWaits, WaitsOptions, efficiency as measure_efficiency, pending_jobs, waits as recorded,
+    GroupProperty, SiteWaits, WaitsOptions, efficiency as measure_efficiency, pending_jobs, waits as recorded,
 };
 use serde::Serialize;
 
@@ -138,13 +138,14 @@ pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     Ok(ShownWaits { waits, steps, top: args.top, whole: args.output.details })
 }
 
+#[cfg(all(unix, feature = "live"))]
 impl ShownWaits {
     /// Returns the commands for the first causes.
     pub(crate) fn steps(&self) -> &[causes::CauseStep] {
         &self.steps
     }
 
-    pub(crate) fn longest(&self) -> &[LongWait] {
+    pub(crate) fn longest(&self) -> &[drystone_site::waits::LongWait] {
         &self.waits.longest
     }
 }

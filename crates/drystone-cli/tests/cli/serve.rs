@@ -5,6 +5,8 @@
 use crate::common::{Folder, Ran, send};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 
 /// The address of a server that runs while this is there.
@@ -178,6 +180,27 @@ fn only_this_machine_is_served() {
     let (_, page) = server.page("/");
     assert!(page.to_ascii_lowercase().contains("content-security-policy: default-src 'none'"), "{page}");
     assert_eq!(server.end("TERM").code, 0);
+}
+
+/// A socket is for its owner and group, and goes with the server.
+#[test]
+fn a_socket_is_served() {
+    let folder = quarry();
+    let mut command = folder.command(&["serve", "site#gpu", "--listen", "unix:own.sock", "--quiet"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("begins");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("text");
+    assert_eq!(line, "unix:own.sock\n");
+    let mode = std::fs::metadata(folder.path("own.sock")).expect("a socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o660);
+    let mut stream = UnixStream::connect(folder.path("own.sock")).expect("it listens");
+    stream.write_all(b"GET /whatif HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n").expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<form"), "{answer}");
+    send(&child, "INT");
+    assert_eq!(child.wait().expect("ends").code(), Some(0));
+    assert!(!folder.names().contains(&"own.sock".to_string()));
 }
 
 /// Work that takes its time keeps nothing else waiting, and Ctrl-C does not wait for it.

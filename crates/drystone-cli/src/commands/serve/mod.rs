@@ -34,6 +34,9 @@ pub(crate) fn serve(args: &ServeArgs) -> CommandOutcome {
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
     }
+    if let Listen::Unix(socket) = &args.listen {
+        let _ = std::fs::remove_file(socket);
+    }
     Ok(DONE)
 }
 

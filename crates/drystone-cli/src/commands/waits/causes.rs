@@ -43,11 +43,13 @@ impl StepCommand {
 
 impl CauseStep {
     /// Returns the number of the cause in the table.
+    #[cfg(all(unix, feature = "live"))]
     pub(crate) fn number(&self) -> usize {
         self.number
     }
 
     /// Returns the words behind the program's name.
+    #[cfg(all(unix, feature = "live"))]
     pub(crate) fn words(&self) -> &[String] {
         &self.command.words
     }
