@@ -18,7 +18,7 @@ const STYLE: &str = "nav.pages{position:static;border-bottom:0;flex-wrap:wrap}na
 const PENDING: &str = "const look=()=>fetch(location.href,{method:'HEAD',cache:'no-store'}).then(r=>r.status===202?setTimeout(look,500):location.reload(),\
     ()=>{document.querySelector('[role=status]').textContent='The server does not answer any more.'});setTimeout(look,500)";
 
-/// What a server adds to a page.
+/// Parts that a server adds to a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServedParts<'a> {
     /// Addresses and names of the pages beside each other.

@@ -76,7 +76,7 @@ pub(crate) fn quarry() -> Folder {
     folder
 }
 
-/// What a page says: its verdict and its tables.
+/// Verdict of a page, and its plots and tables.
 fn content(page: &str) -> [&str; 2] {
     let part = |from: &str, end: &str| {
         let at = page.find(from).unwrap_or_else(|| panic!("{from} is missing: {page}"));

@@ -14,7 +14,7 @@ const AT_WORK: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// State of the answer to a question.
-pub(super) enum DeskAnswer {
+pub(super) enum AnswerState {
     Made(MadePage),
     AtWork,
     /// Others are worked at.
@@ -36,11 +36,11 @@ impl AnswerDesk {
         question: &str,
         work: impl FnOnce() -> MadePage + Send + 'static,
         fault: impl FnOnce() -> MadePage + Send + 'static,
-    ) -> DeskAnswer {
+    ) -> AnswerState {
         let mut answers = self.answers();
         if !answers.iter().any(|(asked, _)| asked == question) {
             if answers.iter().filter(|(_, made)| made.is_none()).count() >= AT_WORK {
-                return DeskAnswer::Full;
+                return AnswerState::Full;
             }
             while answers.len() >= KEPT
                 && let Some(oldest) = answers.iter().position(|(_, made)| made.is_some())
@@ -50,7 +50,7 @@ impl AnswerDesk {
             let (desk, key) = (Arc::clone(self), question.to_string());
             let worker = move || desk.put(&key, catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| fault()));
             if std::thread::Builder::new().name("answer".to_string()).spawn(worker).is_err() {
-                return DeskAnswer::Full;
+                return AnswerState::Full;
             }
             answers.push_back((question.to_string(), None));
         }
@@ -59,11 +59,11 @@ impl AnswerDesk {
         };
         let waited = self.done.wait_timeout_while(answers, PATIENCE, |answers| made(answers).is_none());
         let (mut answers, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let Some(page) = made(&answers) else { return DeskAnswer::AtWork };
+        let Some(page) = made(&answers) else { return AnswerState::AtWork };
         if page.status >= 500 {
             answers.retain(|(asked, _)| asked != question);
         }
-        DeskAnswer::Made(page)
+        AnswerState::Made(page)
     }
 
     fn put(&self, question: &str, page: MadePage) {
@@ -93,9 +93,9 @@ mod tests {
     fn ask(desk: &Arc<AnswerDesk>, question: &str, status: u16) -> u16 {
         loop {
             match desk.answer(question, move || page(status), || page(500)) {
-                DeskAnswer::Made(page) => return page.status,
-                DeskAnswer::AtWork => {}
-                DeskAnswer::Full => panic!("full"),
+                AnswerState::Made(page) => return page.status,
+                AnswerState::AtWork => {}
+                AnswerState::Full => panic!("full"),
             }
         }
     }
@@ -106,9 +106,9 @@ mod tests {
         assert_eq!(ask(&desk, "a", 200), 200);
         assert_eq!(ask(&desk, "a", 400), 200, "the answer is kept");
         assert_eq!(ask(&desk, "b", 400), 400);
-        // A fault is said, and the next one who asks has it tried again.
+        // A fault is shown once; the next request tries again.
         let fail = || -> MadePage { panic!("as the test wants it") };
-        while !matches!(desk.answer("c", fail, || page(500)), DeskAnswer::Made(MadePage { status: 500, .. })) {}
+        while !matches!(desk.answer("c", fail, || page(500)), AnswerState::Made(MadePage { status: 500, .. })) {}
         assert_eq!(ask(&desk, "c", 200), 200);
         (0..2 * KEPT).for_each(|n| assert_eq!(ask(&desk, &n.to_string(), 200), 200));
         assert!(desk.answers().len() <= KEPT);
@@ -126,11 +126,11 @@ mod tests {
                 let _ = ended.recv();
                 page(200)
             };
-            assert!(matches!(desk.answer(&n.to_string(), work, || page(500)), DeskAnswer::AtWork));
+            assert!(matches!(desk.answer(&n.to_string(), work, || page(500)), AnswerState::AtWork));
             ends.push(end);
         }
-        assert_eq!(ask(&desk, "before 0", 400), 200, "what is there is given");
-        assert!(matches!(desk.answer("more", || page(200), || page(500)), DeskAnswer::Full));
+        assert_eq!(ask(&desk, "before 0", 400), 200, "an answer that is made is returned");
+        assert!(matches!(desk.answer("more", || page(200), || page(500)), AnswerState::Full));
         drop(ends);
         assert_eq!(ask(&desk, "0", 400), 200);
     }

@@ -1,6 +1,6 @@
 //! Pages of a site: what each asks for, and the command that makes it.
 
-use super::desk::{AnswerDesk, DeskAnswer};
+use super::desk::{AnswerDesk, AnswerState};
 use super::fields::{address, read_fields};
 use super::forms::{CHANGES, change_form, job_form, next_links, notes, section, story, value_of};
 use crate::args::Command;
@@ -96,8 +96,8 @@ impl PageMaker for SitePages {
             finished(500, &section_page(name, text), place)
         };
         match self.desk.answer(&question, work, fault) {
-            DeskAnswer::Made(page) => page,
-            DeskAnswer::AtWork => {
+            AnswerState::Made(page) => page,
+            AnswerState::AtWork => {
                 let text = format!(
                     "<p role=\"status\">It is being worked at: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
                      <p class=\"note\">The answer replaces this page when it is there (<a href=\"{}\">look now</a>). The other pages are \
@@ -107,7 +107,7 @@ impl PageMaker for SitePages {
                 );
                 finished(202, &pending_page(name, &text), place)
             }
-            DeskAnswer::Full => {
+            AnswerState::Full => {
                 let text = "<p role=\"alert\">Several other pages are being worked at; reload this one when one of them is there.</p>";
                 finished(503, &section_page(name, text), place)
             }
