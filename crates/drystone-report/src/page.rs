@@ -40,14 +40,16 @@ fn content(results: &Results, left_out: &[usize]) -> String {
     main
 }
 
+/// The word by which a page allows a script.
+pub(crate) fn script_hash(script: &str) -> String {
+    let digest = Sha256::digest(script.as_bytes());
+    format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(digest))
+}
+
 /// A whole document around the body's content, with the data and scripts, to which no other can be
 /// added.
 pub(crate) fn shell(title: &str, main: &str, data: &Value, scripts: &[&str]) -> String {
-    let hash = |script: &&str| {
-        let digest = Sha256::digest(script.as_bytes());
-        format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(digest))
-    };
-    let hashes: Vec<String> = scripts.iter().map(hash).collect();
+    let hashes: Vec<String> = scripts.iter().map(|script| script_hash(script)).collect();
     let mut out = String::with_capacity(main.len() + (3 << 20));
     let _ = write!(
         out,

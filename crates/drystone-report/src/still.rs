@@ -18,10 +18,10 @@ const STYLE: &str = "figure svg{width:100%;min-width:40rem;height:auto;backgroun
     header fieldset{display:flex;flex-wrap:wrap;gap:0 .8rem;margin:0;padding:.1rem .6rem .3rem;font-size:.9rem}header fieldset label{white-space:nowrap}\
     @media(max-width:40rem){header{flex-wrap:wrap;gap:.4rem}}\
     @media print{header fieldset{display:none}figure svg{min-width:0;max-height:7cm}#plots figure{margin-bottom:.4rem;padding:.2rem}h2{margin-top:.6rem}ul.verdict{font-size:9.5pt}\
-    :root:not(:has(.everything:checked)) :is(section:not(:first-child)>h2,#plots~#tables,#verdict+#plots figure:nth-of-type(n+3)){display:none}}";
+    :root:not(:has(.everything:checked)) :is(section:not(:first-child)>h2,#plots~#tables,#verdict~#plots figure:nth-of-type(n+3)){display:none}}";
 /// The choice of light or dark, and of what goes on paper, which needs no script. By default that
 /// is one page: the verdict and the first two pictures.
-const THEME: &str = "<fieldset><legend>Page</legend><label><input type=\"radio\" name=\"theme\" checked> system</label>\
+pub(crate) const THEME: &str = "<fieldset><legend>Page</legend><label><input type=\"radio\" name=\"theme\" checked> system</label>\
     <label><input type=\"radio\" name=\"theme\" class=\"light\"> light</label>\
     <label><input type=\"radio\" name=\"theme\" class=\"dark\"> dark</label>\
     <label><input type=\"checkbox\" class=\"everything\"> print all</label></fieldset>";
@@ -73,22 +73,32 @@ pub struct StillPage<'a> {
     pub data: &'a Value,
 }
 
+/// A page up to the beginning of its body, without scripts unless `policy` allows some.
+pub(crate) fn begin_page(title: &str, policy: &str) -> String {
+    let mut out = String::with_capacity(1 << 18);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:{policy}\">\n<meta \
+         name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
+         name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n\
+         <style>{} {STYLE}</style>\n</head>\n<body>\n",
+        env!("CARGO_PKG_VERSION"),
+        escape(title),
+        assets::PAGE_CSS,
+    );
+    out
+}
+
 impl StillPage<'_> {
     pub fn html(&self) -> String {
         let title = escape(self.title);
         let sections = self.sections();
         let (first, first_name) = sections.first().copied().unwrap_or(DETAILS);
-        let mut out = String::with_capacity(1 << 18);
+        let mut out = begin_page(self.title, "");
         let _ = write!(
             out,
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta \
-             name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta \
-             name=\"generator\" content=\"drystone {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n\
-             <style>{} {STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#{first}\">Skip to the {}</a>\n\
-             <header><div><h1>{title}</h1>",
-            env!("CARGO_PKG_VERSION"),
-            assets::PAGE_CSS,
+            "<a class=\"skip\" href=\"#{first}\">Skip to the {}</a>\n<header><div><h1>{title}</h1>",
             first_name.to_lowercase(),
         );
         if !self.subject.is_empty() {

@@ -204,16 +204,14 @@ impl ApplyError {
 
     /// A name that is none of the known ones.
     pub(super) fn unknown(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
-        let near = drystone::text::nearest(name, known.iter().copied());
-        let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
         let listed: Vec<&str> = known.iter().take(12).copied().collect();
         let more = known.len().saturating_sub(listed.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let all = if known.is_empty() {
-            "none is known".to_string()
-        } else {
-            format!("there are {}{more}", listed.join(", "))
+        let all = match (drystone::text::nearest(name, known.iter().copied()), listed.is_empty()) {
+            (_, true) => "none is known".to_string(),
+            (Some(near), false) => format!("did you mean `{near}`? There are {}{more}", listed.join(", ")),
+            (None, false) => format!("there are {}{more}", listed.join(", ")),
         };
-        ApplyError::new(change, format!("no {what} is called `{name}`;{near} {all}"))
+        ApplyError::new(change, format!("no {what} is called `{name}`; {all}"))
     }
 }

@@ -142,7 +142,7 @@ fn without(limits: Tres, others: &Tres) -> Tres {
     }
 }
 
-/// Returns the accounts and QOS of a site; where none are known, the QOS of its jobs, without
+/// Returns the accounts and QOS of a site; where none are known, the QOS of its jobs without
 /// limits.
 fn known_accounts(premises: &Premises) -> Accounts {
     premises.limits.clone().unwrap_or_else(|| {

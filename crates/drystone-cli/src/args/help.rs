@@ -19,7 +19,7 @@ const EXAMPLES: usize = 2;
 /// Commands by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Decide", &["compare", "advise", "headroom", "whatif", "explain", "report"]),
-    ("Your site", &["import", "waits", "fidelity", "foresee", "when", "live"]),
+    ("Your site", &["import", "waits", "fidelity", "foresee", "when", "serve", "live"]),
     ("Research", &["run", "predict", "sweep", "reproduce", "evolve", "gantt"]),
     ("Tools", &["policies", "workload", "completions", "man"]),
 ];

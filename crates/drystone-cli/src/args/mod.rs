@@ -30,6 +30,8 @@ mod report;
 mod reproduce;
 mod reshape;
 mod run;
+#[cfg(all(unix, feature = "live"))]
+mod serve;
 mod shapes;
 #[cfg(feature = "shell")]
 mod shell;
@@ -82,6 +84,8 @@ pub(crate) use report::ReportArgs;
 pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use reshape::ReshapeArgs;
 pub(crate) use run::RunArgs;
+#[cfg(all(unix, feature = "live"))]
+pub(crate) use serve::ServeArgs;
 pub(crate) use shapes::ShapeArgs;
 #[cfg(feature = "shell")]
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -227,6 +231,12 @@ pub(crate) enum Command {
     /// Not in this build: it was made without the feature `sites`.
     #[cfg(not(feature = "sites"))]
     Waits(AbsentArgs),
+    /// Show the pages of a site in a browser, on this machine.
+    #[cfg(all(unix, feature = "live"))]
+    Serve(ServeArgs),
+    /// Not in this build: it was made without the feature `live`.
+    #[cfg(all(unix, not(feature = "live")))]
+    Serve(AbsentArgs),
     /// Inspect, clean, convert and generate workloads.
     Workload(WorkloadArgs),
     /// Simulate thousands of configurations and rank them.

@@ -32,13 +32,11 @@ struct ExplainAnswer<'a> {
 pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
-    let log = &site::path_of_job(args.source.required("explain")?, &args.job);
-    let files = [Some(log.as_path()), args.priorities.as_deref(), args.platform.as_deref()];
+    let log = args.source.required("explain")?;
+    let files = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [files[0], files[1], files[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let input = WorkloadInput::part(Some(log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
-    let input = input.with_shapes(&args.shape, args.log.options().overrun)?;
-    let told = story(args, &input)?;
+    let told = asked(args)?;
     match args.format {
         StoryFormat::Text => output::print_story(&told.text)?,
         StoryFormat::Json => stdout::write(&told.json)?,
@@ -50,6 +48,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
 pub(crate) struct JobStory {
     pub(crate) text: String,
     pub(crate) json: Vec<u8>,
+}
+
+/// Reads the log, simulates and tells.
+pub(crate) fn asked(args: &ExplainArgs) -> Result<JobStory, CommandFailure> {
+    let log = site::path_of_job(args.source.required("explain")?, &args.job);
+    let input = WorkloadInput::part(Some(&log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+    story(args, &input.with_shapes(&args.shape, args.log.options().overrun)?)
 }
 
 /// Simulates and tells.

@@ -31,6 +31,8 @@ mod report;
 #[cfg(feature = "reproduce")]
 pub(crate) mod reproduce;
 pub(crate) mod run;
+#[cfg(all(unix, feature = "live"))]
+mod serve;
 #[cfg(feature = "shell")]
 mod shell;
 #[cfg(feature = "sweep")]
@@ -96,6 +98,10 @@ pub(crate) fn run(cli: Cli) -> CommandOutcome {
         Command::Waits(args) => waits::waits(&args),
         #[cfg(not(feature = "sites"))]
         Command::Waits(_) => Err(crate::output::format::without("drystone waits", "sites")),
+        #[cfg(all(unix, feature = "live"))]
+        Command::Serve(args) => serve::serve(&args),
+        #[cfg(all(unix, not(feature = "live")))]
+        Command::Serve(_) => Err(crate::output::format::without("drystone serve", "live")),
         Command::Workload(args) => workload::workload(args),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(*args),

@@ -138,6 +138,18 @@ pub(crate) fn asked(args: &WaitsArgs) -> Result<ShownWaits, CommandFailure> {
     Ok(ShownWaits { waits, steps, top: args.top, whole: args.output.details })
 }
 
+#[cfg(all(unix, feature = "live"))]
+impl ShownWaits {
+    /// Returns the commands for the first causes.
+    pub(crate) fn steps(&self) -> &[causes::CauseStep] {
+        &self.steps
+    }
+
+    pub(crate) fn longest(&self) -> &[drystone_site::waits::LongWait] {
+        &self.waits.longest
+    }
+}
+
 impl Printable for ShownWaits {
     fn document(&self) -> Document {
         document::document((&self.waits, &self.steps), self.top.unwrap_or(DETAILED_GROUPS))

@@ -47,6 +47,7 @@ const COMMANDS: &[&[&str]] = &[
     &["import"],
     &["fidelity"],
     &["waits"],
+    &["serve"],
     &["live"],
     &["live", "shadow"],
     &["live", "drive"],

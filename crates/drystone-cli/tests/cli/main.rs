@@ -31,6 +31,7 @@ mod report;
 mod reproduce;
 mod resources;
 mod run;
+mod serve;
 mod shapes;
 mod slurm;
 mod suspension;

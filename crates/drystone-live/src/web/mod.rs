@@ -6,8 +6,10 @@
 
 mod events;
 mod listen;
+mod made;
 
 pub use listen::{Listen, ListenError};
+pub use made::{MadePage, PageMaker, serve_pages};
 
 use crate::board::{PublishedBoard, PublishedDocument};
 use bytes::Bytes;
@@ -21,6 +23,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use listen::{AcceptedStream, Accepts};
 use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -40,9 +44,23 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 /// # Errors
 /// It cannot listen there.
 pub fn serve(listen: &Listen, board: &PublishedBoard) -> Result<Option<String>, ListenError> {
+    spawn_server(listen, |local| WebSite { board: board.watch(), local })
+}
+
+/// Response to a request, as soon as it is there.
+type NextAnswer = Pin<Box<dyn Future<Output = Response<EventBody>> + Send>>;
+
+/// A source of responses.
+trait Answers: Send + Sync + 'static {
+    fn answer(&self, request: &Request<Incoming>) -> NextAnswer;
+}
+
+/// Serves what `site` makes in a thread of its own. It learns whether only requests for loopback
+/// are to be answered.
+fn spawn_server<S: Answers>(listen: &Listen, site: impl FnOnce(bool) -> S) -> Result<Option<String>, ListenError> {
     let Some(accepts) = listen.open()? else { return Ok(None) };
     let address = accepts.address();
-    let site = Arc::new(WebSite { board: board.watch(), local: accepts.is_local() });
+    let site = Arc::new(site(accepts.is_local()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ListenError::runtime)?;
     let serve = move || runtime.block_on(accept(accepts, site));
     std::thread::Builder::new().name("http".into()).spawn(serve).map_err(ListenError::runtime)?;
@@ -55,7 +73,7 @@ struct WebSite {
     local: bool,
 }
 
-async fn accept(accepts: Accepts, site: Arc<WebSite>) {
+async fn accept<S: Answers>(accepts: Accepts, site: Arc<S>) {
     let Ok(listener) = accepts.listener() else { return };
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
@@ -69,7 +87,7 @@ async fn accept(accepts: Accepts, site: Arc<WebSite>) {
         tokio::spawn(async move {
             let service = service_fn(move |request| {
                 let answer = site.answer(&request);
-                async move { Ok::<_, Infallible>(answer) }
+                async move { Ok::<_, Infallible>(answer.await) }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(std::time::Duration::from_secs(10));
@@ -83,14 +101,24 @@ async fn accept(accepts: Accepts, site: Arc<WebSite>) {
     }
 }
 
+/// The response to a request that changes something, or that is meant for another machine where
+/// only this one is to be served.
+fn refuse(request: &Request<Incoming>, local: bool) -> Option<Response<EventBody>> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Some(text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n"));
+    }
+    let is_foreign = local && !request.headers().get(HOST).is_none_or(is_loopback);
+    is_foreign.then(|| text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n"))
+}
+
+impl Answers for WebSite {
+    fn answer(&self, request: &Request<Incoming>) -> NextAnswer {
+        Box::pin(ready(refuse(request, self.local).unwrap_or_else(|| self.published(request))))
+    }
+}
+
 impl WebSite {
-    fn answer(&self, request: &Request<Incoming>) -> Response<EventBody> {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n");
-        }
-        if self.local && !request.headers().get(HOST).is_none_or(is_loopback) {
-            return text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n");
-        }
+    fn published(&self, request: &Request<Incoming>) -> Response<EventBody> {
         let published = Arc::clone(&self.board.borrow());
         match request.uri().path() {
             "/" => text(StatusCode::OK, "text/html; charset=utf-8", PAGE),
@@ -102,7 +130,7 @@ impl WebSite {
             "/live.json" => text(StatusCode::OK, "application/json", published.json.clone()),
             "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", published.metrics.clone()),
             "/events" if request.method() == Method::GET => {
-                finish(StatusCode::OK, "text/event-stream", EventBody::Events(Events::new(self.board.clone())))
+                finish(StatusCode::OK, "text/event-stream", POLICY, EventBody::Events(Events::new(self.board.clone())))
             }
             _ => text(StatusCode::NOT_FOUND, "text/plain", "there are /, /live.json, /events and /metrics\n"),
         }
@@ -121,16 +149,16 @@ fn is_loopback(host: &HeaderValue) -> bool {
 }
 
 fn text(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<EventBody> {
-    finish(status, kind, EventBody::Whole(Some(body.into())))
+    finish(status, kind, POLICY, EventBody::Whole(Some(body.into())))
 }
 
-fn finish(status: StatusCode, kind: &'static str, body: EventBody) -> Response<EventBody> {
+fn finish(status: StatusCode, kind: &'static str, policy: &'static str, body: EventBody) -> Response<EventBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     for (name, value) in [
         (CONTENT_TYPE, kind),
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, policy),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
         (CACHE_CONTROL, "no-store"),

@@ -55,12 +55,12 @@ impl Changer {
             let plain = name.parse().ok().filter(|number| known.is_empty() || known.values().any(|own| own == number));
             let Some(number) = known.get(name).copied().or(plain) else {
                 let near = drystone::text::nearest(name, known.keys().map(String::as_str));
-                let near = near.map_or(String::new(), |near| format!(" Did you mean `{near}`?"));
+                let near = near.map_or(". ".to_string(), |near| format!("; did you mean `{near}`? "));
                 let listed: Vec<&str> =
                     known.keys().map(String::as_str).filter(|name| !name.is_empty()).take(12).collect();
                 let listed = if listed.is_empty() { "none is known".to_string() } else { listed.join(", ") };
                 return Err(CommandFailure::usage(format_args!(
-                    "--guard {guard}: no {} is called `{name}`.{near} Known are: {listed}",
+                    "--guard {guard}: no {} is called `{name}`{near}Known are: {listed}",
                     of.word()
                 )));
             };

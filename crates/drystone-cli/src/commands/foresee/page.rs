@@ -4,13 +4,14 @@ use super::Scores;
 use crate::exit::CommandFailure;
 use crate::output::Printable;
 use drystone_report::{AxisReading, Figure, FigureAxis, FigureSeries, PictureSubject, SeriesMarks, StillPage};
-use drystone_when::MethodScore;
+use drystone_when::{AnswerMethod, MethodScore};
 
 impl Scores {
     /// The page: the verdict, plots of the scores of each method, and all figures.
     pub(super) fn html(&self) -> Result<String, CommandFailure> {
         let data = serde_json::to_value(self).map_err(CommandFailure::usage)?;
-        let figures = serde_json::to_value(figures(&self.found.methods)).map_err(CommandFailure::usage)?;
+        let figures = serde_json::to_value(figures(&self.found.methods, self.found.best_baseline))
+            .map_err(CommandFailure::usage)?;
         let page = StillPage {
             title: &format!("Start times foreseen: {}", self.title()),
             subject: "",
@@ -23,7 +24,9 @@ impl Scores {
     }
 }
 
-fn figures(methods: &[MethodScore]) -> [Figure; 2] {
+/// CRPS of every method, and positions of starts of the futures and of the best baseline: more
+/// bars side by side cannot be read.
+fn figures(methods: &[MethodScore], best: Option<AnswerMethod>) -> [Figure; 2] {
     let shown: Vec<&MethodScore> = methods.iter().filter(|score| score.all.questions > 0).collect();
     let name = |score: &&MethodScore| score.method.name().to_string();
     let bars = |(at, value): (usize, f64)| (at as f64, Some(value));
@@ -31,7 +34,9 @@ fn figures(methods: &[MethodScore]) -> [Figure; 2] {
     let position = |score: &&MethodScore| {
         FigureSeries::new(name(score), score.all.pit.iter().copied().enumerate().map(bars).collect())
     };
-    let positions = shown.iter().filter(|score| !score.method.is_point()).map(position);
+    let compared = [best, Some(AnswerMethod::Raw), Some(AnswerMethod::Calibrated)];
+    let is_compared = |score: &&&MethodScore| !score.method.is_point() && compared.contains(&Some(score.method));
+    let positions = shown.iter().filter(is_compared).map(position);
     let tenths = (0..10).map(|bin| format!("{} to {} %", bin * 10, bin * 10 + 10)).collect();
     let figure = |id: &str, title: &str, note: &str, x, y, series| Figure {
         id: id.to_string(),
@@ -46,9 +51,9 @@ fn figures(methods: &[MethodScore]) -> [Figure; 2] {
         figure(
             "crps",
             "CRPS in minutes",
-            "Less is better.",
+            "Less is better. The axis is logarithmic.",
             FigureAxis::categories("", shown.iter().map(name).collect()),
-            FigureAxis::new("minutes", AxisReading::Number),
+            FigureAxis::new("minutes", AxisReading::Number).log(),
             vec![crps],
         ),
         figure(

@@ -18,14 +18,52 @@ const STEPS: usize = 4;
 const FEW_NODES: u32 = 10;
 
 /// A command for one of the causes, by its number in the table.
+#[derive(PartialEq)]
 pub(crate) struct CauseStep {
     number: usize,
-    command: String,
+    command: StepCommand,
+}
+
+/// Words of a command of this program, and a remark behind them.
+#[derive(PartialEq)]
+struct StepCommand {
+    words: Vec<String>,
+    remark: &'static str,
+}
+
+impl StepCommand {
+    fn new<const N: usize>(words: [&str; N]) -> StepCommand {
+        StepCommand { words: words.map(str::to_string).to_vec(), remark: "" }
+    }
+
+    fn with_remark(self, remark: &'static str) -> StepCommand {
+        StepCommand { remark, ..self }
+    }
 }
 
 impl CauseStep {
+    /// Returns the number of the cause in the table.
+    #[cfg(all(unix, feature = "live"))]
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Returns the words behind the program's name.
+    #[cfg(all(unix, feature = "live"))]
+    pub(crate) fn words(&self) -> &[String] {
+        &self.command.words
+    }
+
+    /// Returns the command as a shell takes it.
+    pub(crate) fn command(&self) -> String {
+        let StepCommand { words, remark } = &self.command;
+        let words: Vec<String> = words.iter().map(|word| shell_quoted(word)).collect();
+        let remark = if remark.is_empty() { String::new() } else { format!("     # {remark}") };
+        format!("drystone {}{remark}", words.join(" "))
+    }
+
     fn line(&self) -> String {
-        format!("{}  {}", self.number, self.command)
+        format!("{}  {}", self.number, self.command())
     }
 }
 
@@ -131,7 +169,7 @@ pub(crate) fn cause_steps(waits: &SiteWaits, site: &Site, path: &Path) -> Vec<Ca
         if at > 0 && cause.share < 2.0 * SMALL {
             break;
         }
-        let command = format!("drystone {}", command_for(cause, site, &shell_quoted(&path.display().to_string())));
+        let command = command_for(cause, site, &path.display().to_string());
         if steps.len() < STEPS && steps.iter().all(|step| step.command != command) {
             steps.push(CauseStep { number: at + 1, command });
         }
@@ -139,30 +177,30 @@ pub(crate) fn cause_steps(waits: &SiteWaits, site: &Site, path: &Path) -> Vec<Ca
     steps
 }
 
-fn command_for(cause: &WaitCause, site: &Site, path: &str) -> String {
-    let explain = || {
-        let policy = if site.slurm_conf().is_some() { "" } else { " --policy easy" };
-        format!("explain {path} --job {}{policy}", shell_quoted(&cause.job))
+fn command_for(cause: &WaitCause, site: &Site, path: &str) -> StepCommand {
+    let explain = || match site.slurm_conf() {
+        Some(_) => StepCommand::new(["explain", path, "--job", &cause.job]),
+        None => StepCommand::new(["explain", path, "--job", &cause.job, "--policy", "easy"]),
+    };
+    let larger = |option: &str| {
+        let limit = doubled(&cause.limit)?;
+        Some(StepCommand::new(["whatif", path, option, &format!("{}: {limit}", cause.of)]))
     };
     match cause.kind {
         WaitCauseKind::QosLimit | WaitCauseKind::AssocLimit if site.manifest.limits == 0 => {
-            "import --ask     # QOS and associations are not imported".to_string()
+            StepCommand::new(["import", "--ask"]).with_remark("QOS and associations are not imported")
         }
-        WaitCauseKind::QosLimit => match doubled(&cause.limit) {
-            Some(limit) => format!("whatif {path} --qos-limit {}", shell_quoted(&format!("{}: {limit}", cause.of))),
-            None => format!("advise {path} --only limits"),
-        },
-        WaitCauseKind::AssocLimit => match doubled(&cause.limit).filter(|_| is_of_account(cause, site)) {
-            Some(limit) => format!("whatif {path} --account-limit {}", shell_quoted(&format!("{}: {limit}", cause.of))),
-            None => explain(),
-        },
+        WaitCauseKind::QosLimit => {
+            larger("--qos-limit").unwrap_or_else(|| StepCommand::new(["advise", path, "--only", "limits"]))
+        }
+        WaitCauseKind::AssocLimit if is_of_account(cause, site) => larger("--account-limit").unwrap_or_else(explain),
         WaitCauseKind::NoRoom => more_nodes(cause.pool, site, path),
-        WaitCauseKind::RoomByCount if site.slurm_conf().is_some() => format!("advise {path} --check"),
+        WaitCauseKind::RoomByCount if site.slurm_conf().is_some() => StepCommand::new(["advise", path, "--check"]),
         WaitCauseKind::Dependency | WaitCauseKind::Hold | WaitCauseKind::BeginTime | WaitCauseKind::ArrayLimit => {
-            format!("waits {path} --by user,reason     # their users decide")
+            StepCommand::new(["waits", path, "--by", "user,reason"]).with_remark("their users decide")
         }
         WaitCauseKind::NodesOut if site.losses.is_empty() => {
-            "import --ask     # events and reservations are not imported".to_string()
+            StepCommand::new(["import", "--ask"]).with_remark("events and reservations are not imported")
         }
         _ => explain(),
     }
@@ -191,17 +229,17 @@ fn doubled(limit: &str) -> Option<String> {
 }
 
 /// A tenth more nodes of the pool, at least one.
-fn more_nodes(pool: u16, site: &Site, path: &str) -> String {
+fn more_nodes(pool: u16, site: &Site, path: &str) -> StepCommand {
     let pools = &site.manifest.pools;
-    let Some(pool) = pools.get(usize::from(pool)) else { return format!("whatif {path} --nodes +10%") };
+    let Some(pool) = pools.get(usize::from(pool)) else { return StepCommand::new(["whatif", path, "--nodes", "+10%"]) };
     let nodes = if pool.nodes > 0 { pool.nodes } else { pool.units };
     let amount = if nodes < FEW_NODES { "+1" } else { "+10%" };
     if pools.len() == 1 || path.contains('#') {
-        return format!("whatif {path} --nodes {amount}");
+        return StepCommand::new(["whatif", path, "--nodes", amount]);
     }
     let plain = !pool.name.contains(|c: char| c.is_whitespace() || ":;,/=<>".contains(c));
     let name = if plain { pool.name.clone() } else { format!("\"{}\"", pool.name) };
-    format!("whatif {path} --change {}", shell_quoted(&format!("nodes {name}:{amount}")))
+    StepCommand::new(["whatif", path, "--change", &format!("nodes {name}:{amount}")])
 }
 
 /// A word as a shell takes it.

@@ -41,7 +41,9 @@ pub(crate) fn whatif(args: &WhatifArgs) -> CommandOutcome {
     if let Some(time) = args.within {
         interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
-    let Some((result, interrupted)) = answer(args, &mut input, &lists, stop)? else {
+    let answered = answer(args, &mut input, &lists, stop)?;
+    interrupt::stop_at_once();
+    let Some((result, interrupted)) = answered else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
@@ -120,7 +122,7 @@ fn answer(
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
     let bench = WhatIfInputs { args, baseline: &baseline, selection, stop };
     let Some(found) = bench.simulate(&before, &after, lists)? else { return Ok(None) };
-    let stopped = interrupt::stop_at_once();
+    let stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
     let classes = classes::JobClasses::of(input, &baseline, &found.before);
     let mut alternatives = Vec::new();
     let mut not_done = Vec::new();

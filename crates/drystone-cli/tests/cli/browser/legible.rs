@@ -103,8 +103,7 @@ fn nothing_is_cut(page: &mut Browser, screen: Screen, name: &str) {
            return b.width > 0 && (b.left < r.left - 3 || b.right > r.right + 3) && !t.closest('[clip-path]'); }).map(t => p.parentElement.id + ': ' + t.textContent); })",
     );
     assert_eq!(cut, json!([]), "{name}");
-    // Sentences and names have a greatest height, for names from logs may be anything: these are
-    // whole.
+    // Sentences and names are whole: nothing scrolls within a cell.
     let cut = page.eval(
         "Array.from(document.querySelectorAll('.name, caption span, h1')).filter(e => e.scrollHeight > e.clientHeight + 2).map(e => e.textContent)",
     );

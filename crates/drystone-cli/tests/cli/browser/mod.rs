@@ -9,3 +9,5 @@ mod charts;
 mod chromium;
 mod legible;
 mod pages;
+#[cfg(unix)]
+mod served;

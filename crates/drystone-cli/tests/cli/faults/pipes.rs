@@ -20,6 +20,7 @@ const PRINTERS: &[&[&str]] = &[
     &["import", "jobs.psv", "--timezone", "UTC", "--out", "imported"],
     &["fidelity", "site", "--warm-up", "0"],
     &["waits", "site"],
+    &["serve", "site", "--listen", "0"],
     &["foresee", "log.swf", "--policy", "easy", "--samples", "10"],
     &["when", "--ask"],
     &["headroom", "log.swf", "-p", "easy", "--for", "0"],

@@ -1,0 +1,268 @@
+//! Pages of a site: what each asks for, and the command that makes it.
+
+use super::desk::{AnswerDesk, AnswerState};
+use super::fields::{address, read_fields};
+use super::forms::{CHANGES, change_form, job_form, next_links, notes, section, story, value_of};
+use crate::args::Command;
+use crate::commands::{explain, fidelity, gantt, waits, whatif};
+use crate::exit::{CommandFailure, USAGE};
+use crate::input::{self, WorkloadInput};
+use crate::library::of_words;
+use crate::output::{Printable, message};
+use crate::site;
+use drystone_live::web::{MadePage, PageMaker};
+use drystone_report::html::{escape, prose};
+use drystone_report::{ServedParts, pending_page, section_page, served_page};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Addresses and names of the pages.
+const PAGES: [(&str, &str); 5] = [
+    ("/", "Waits"),
+    ("/explain", "Explain a job"),
+    ("/whatif", "What if"),
+    ("/gantt", "Gantt"),
+    ("/fidelity", "Fidelity"),
+];
+/// Groupings of waits that have a link.
+const GROUPINGS: [&str; 5] = ["account,partition", "user", "size", "hour", "user,reason"];
+/// Options of `waits` that its address may have.
+const WAITS: [&str; 3] = ["by", "since", "until"];
+/// Policy of a site that has a `slurm.conf`.
+const SLURM: &str = "slurm";
+/// Days of a Gantt chart, and seconds of a day.
+const WEEK: i64 = 7;
+const DAY: i64 = 86_400;
+
+/// No answer is cancelled: the process ends, or the answer is made.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+type Fields = [(String, String)];
+
+/// Page and section that a command and its options make.
+struct PageParts {
+    html: String,
+    section: String,
+}
+
+/// Pages of one site.
+pub(super) struct SitePages {
+    maker: Arc<SitePageMaker>,
+    desk: Arc<AnswerDesk>,
+    manifest: PathBuf,
+}
+
+struct SitePageMaker {
+    /// Path as the commands take it.
+    path: String,
+    folder: PathBuf,
+    /// The pool that the path names.
+    pool: Option<String>,
+    /// Policy that represents the site's own.
+    policy: &'static str,
+}
+
+impl SitePages {
+    pub(super) fn new(path: &Path) -> Result<SitePages, CommandFailure> {
+        let (folder, pool) = site::folder(path).unwrap_or_else(|| (path.to_path_buf(), None));
+        let policy = if site::own_policy(Some(path))?.is_some() { SLURM } else { "easy" };
+        let manifest = folder.join("site.json");
+        let maker = SitePageMaker { path: path.display().to_string(), folder, pool, policy };
+        Ok(SitePages { maker: Arc::new(maker), desk: Arc::default(), manifest })
+    }
+}
+
+impl PageMaker for SitePages {
+    fn make_page(&self, path: &str, query: &str) -> MadePage {
+        let fields: Vec<(String, String)> =
+            read_fields(query).into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let Some(&(place, name)) = PAGES.iter().find(|(address, _)| *address == path) else {
+            let text = format!("<p role=\"alert\">There is no page {}.</p>", escape(path));
+            return finished(404, &section_page("No such page", &text), "");
+        };
+        if let Some(form) = empty_form(place, &fields) {
+            return finished(200, &section_page(name, &form), place);
+        }
+        // A site that is imported again has other answers.
+        let version = std::fs::metadata(&self.manifest).and_then(|data| data.modified()).ok();
+        let maker = Arc::clone(&self.maker);
+        let question = format!("{version:?} {path}?{query}");
+        let work = move || maker.answer(place, name, &fields);
+        let fault = move || {
+            let text =
+                "<p role=\"alert\">The work on this page ended with a fault of the program; the terminal shows it.</p>";
+            finished(500, &section_page(name, text), place)
+        };
+        match self.desk.answer(&question, work, fault) {
+            AnswerState::Made(page) => page,
+            AnswerState::AtWork => {
+                let text = format!(
+                    "<p role=\"status\">It is being worked at: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
+                     <p class=\"note\">The answer replaces this page when it is there (<a href=\"{}\">look now</a>). The other pages are \
+                     there meanwhile.</p>\n",
+                    escape(&asked(place, &read_fields(query))),
+                    escape(&format!("{path}?{query}"))
+                );
+                finished(202, &pending_page(name, &text), place)
+            }
+            AnswerState::Full => {
+                let text = "<p role=\"alert\">Several other pages are being worked at; reload this one when one of them is there.</p>";
+                finished(503, &section_page(name, text), place)
+            }
+        }
+    }
+}
+
+impl SitePageMaker {
+    /// The page of a question, or why there is none: the sentence of the command.
+    fn answer(&self, place: &str, name: &str, fields: &Fields) -> MadePage {
+        let (made, messages) = message::overhear(|| match place {
+            "/explain" => self.explain(fields),
+            "/whatif" => self.whatif(fields),
+            "/gantt" => self.gantt(fields),
+            "/fidelity" => self.fidelity(),
+            _ => self.waits(fields),
+        });
+        match made {
+            Ok(PageParts { html, section }) => {
+                // The page of waits has its notes.
+                let notes = if place == "/" { String::new() } else { notes(&messages) };
+                let parts = ServedParts { links: &PAGES, current: place, section: &section, notes: &notes };
+                MadePage { status: 200, html: served_page(&html, &parts).into() }
+            }
+            Err(failure) => {
+                let status = if failure.code() == USAGE { 400 } else { 500 };
+                let text = format!("<p role=\"alert\" class=\"bad\">{}</p>\n", prose(failure.text()));
+                finished(status, &section_page(name, &(text + &form(place, fields))), place)
+            }
+        }
+    }
+
+    /// The words of a command with this site and options of the page's fields.
+    fn words(&self, command: &str, fields: &Fields, options: &[&str]) -> Vec<String> {
+        let known = fields.iter().filter(|(name, _)| options.contains(&name.as_str()));
+        let given = known.map(|(name, value)| format!("--{name}={value}"));
+        [command.to_string(), self.path.clone()].into_iter().chain(given).collect()
+    }
+
+    fn waits(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let Command::Waits(args) = parsed(&self.words("waits", fields, &WAITS))? else { return Err(no_page()) };
+        let shown = waits::asked(&args)?;
+        let mut links = next_links(shown.steps(), shown.longest());
+        links.push_str("<p>Waits by ");
+        let groupings = GROUPINGS.iter().map(|by| {
+            let words = by.replace(',', " and ");
+            format!("<a href=\"{}\">{words}</a>", escape(&address("/", &[("by", by)])))
+        });
+        links.push_str(&groupings.collect::<Vec<_>>().join(" · "));
+        links.push_str("</p>\n");
+        Ok(PageParts { html: shown.page()?, section: section("next", "Next", &(links + &job_form(""))) })
+    }
+
+    fn explain(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let mut words = self.words("explain", fields, &["job"]);
+        if self.policy != SLURM {
+            words.push(format!("--policy={}", self.policy));
+        }
+        let Command::Explain(args) = parsed(&words)? else { return Err(no_page()) };
+        let told = explain::asked(&args)?;
+        let html = section_page(&format!("Job {}", args.job), &story(&told.text));
+        Ok(PageParts { html, section: job_form(&args.job) })
+    }
+
+    fn whatif(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let options = CHANGES.map(|(name, ..)| name);
+        let Command::Whatif(args) = parsed(&self.words("whatif", fields, &options))? else { return Err(no_page()) };
+        let found = whatif::found(&args, None, &NEVER)?.ok_or_else(no_page)?;
+        let again = format!("<details><summary>Other changes</summary>\n{}</details>\n", change_form(fields));
+        Ok(PageParts { html: found.page()?, section: again })
+    }
+
+    /// A week of the schedule of one pool, as the site's own policy makes it.
+    fn gantt(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
+        let (site, _) = site::open(&self.folder)?;
+        let busiest = site.manifest.pools.get(usize::from(site::busiest(&site))).map(|pool| pool.name.clone());
+        let asked = Some(value_of(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
+        let pool = self.pool.clone().or(asked).or(busiest).ok_or_else(no_page)?;
+        let path = format!("{}#{pool}", self.folder.display());
+        let words = ["gantt", &path, &format!("--policy={}", self.policy)].map(str::to_string);
+        let Command::Gantt(mut args) = parsed(&words)? else { return Err(no_page()) };
+        let input =
+            WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
+        let days = input.workload.submits().map_or(0, |(_, last)| last.0.div_euclid(DAY)) + 1;
+        let day = match value_of(fields, "day") {
+            "" => (days - WEEK).max(0),
+            text => text.parse().ok().filter(|day| (0..days).contains(day)).ok_or_else(|| {
+                CommandFailure::usage(format_args!("day {text}: the records have days from 0 to {}", days - 1))
+            })?,
+        };
+        args.window = Some(format!("{}..{}", day * DAY, (day + WEEK) * DAY));
+        let chart = gantt::drawn(&args, &input, None)?.ok_or_else(no_page)?;
+        let mut text = format!("<p>Days {day} to {} of {days}, simulated", (day + WEEK).min(days));
+        let mut link = |pool: &str, day: i64, words: &str| {
+            let day = day.clamp(0, days - 1).to_string();
+            let address = address("/gantt", &[("pool", pool), ("day", &day)]);
+            let _ = write!(text, " · <a href=\"{}\">{}</a>", escape(&address), escape(words));
+        };
+        if day > 0 {
+            link(&pool, (day - WEEK).max(0), "a week earlier");
+        }
+        if day + WEEK < days {
+            link(&pool, day + WEEK, "a week later");
+        }
+        let others = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
+        for other in others.filter(|other| other.name != pool) {
+            link(&other.name, day, &format!("pool {}", other.name));
+        }
+        text.push_str("</p>\n");
+        Ok(PageParts { html: chart.page(args.colour), section: text })
+    }
+
+    fn fidelity(&self) -> Result<PageParts, CommandFailure> {
+        let Command::Fidelity(args) = parsed(&self.words("fidelity", &[], &[]))? else { return Err(no_page()) };
+        let found = fidelity::held(&args, &NEVER)?.ok_or_else(no_page)?;
+        Ok(PageParts { html: found.page()?, section: String::new() })
+    }
+}
+
+fn parsed(words: &[String]) -> Result<Command, CommandFailure> {
+    of_words(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn no_page() -> CommandFailure {
+    CommandFailure::usage("there is nothing to show")
+}
+
+/// The form of a page, where it has one.
+fn form(place: &str, fields: &Fields) -> String {
+    match place {
+        "/explain" => job_form(value_of(fields, "job")),
+        "/whatif" => change_form(fields),
+        _ => String::new(),
+    }
+}
+
+/// The form of a page that asks for something, where nothing is asked yet.
+fn empty_form(place: &str, fields: &Fields) -> Option<String> {
+    let is_asked = match place {
+        "/explain" => !value_of(fields, "job").is_empty(),
+        "/whatif" => CHANGES.iter().any(|(name, ..)| !value_of(fields, name).is_empty()),
+        _ => true,
+    };
+    (!is_asked).then(|| form(place, &[]))
+}
+
+/// A question in a few words.
+fn asked(place: &str, fields: &Fields) -> String {
+    let values: Vec<&str> = fields.iter().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty()).collect();
+    let name = PAGES.iter().find(|(address, _)| *address == place).map_or("", |(_, name)| name);
+    if values.is_empty() { name.to_string() } else { format!("{name}: {}", values.join("; ")) }
+}
+
+/// A page of the server's own.
+fn finished(status: u16, html: &str, current: &str) -> MadePage {
+    let parts = ServedParts { links: &PAGES, current, ..ServedParts::default() };
+    MadePage { status, html: served_page(html, &parts).into() }
+}
