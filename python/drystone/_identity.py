@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import hashlib
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from drystone._errors import OptionError
 
 _PLAIN = (bool, int, float, complex, str, bytes)
 _KNOWN = (*_PLAIN, tuple, list, set, frozenset, dict, np.ndarray, np.generic)
@@ -20,9 +23,13 @@ def identify_program(given: Any) -> str:
     """A text that is equal in two processes where a function, a class or an object does the same.
 
     It depends on code, defaults, what functions capture, attributes of objects, and the plain values, arrays, functions and classes
-    that code names. Code of other packages counts by name alone. Bytecode is that of a version of Python.
+    that code names. Code of other packages counts by name alone. An object that has no attributes counts by what ``pickle`` keeps of it,
+    and one that ``pickle`` refuses by its type. Bytecode is that of a version of Python.
     """
-    digest = _Description(given).of(given)
+    try:
+        digest = _Description(given).of(given)
+    except RecursionError:
+        raise OptionError("metrics and policies of a store: objects are nested too deeply to tell whether they have changed") from None
     return f"python {sys.version_info[0]}.{sys.version_info[1]} {digest[:16]}"
 
 
@@ -67,13 +74,13 @@ class _Description:
         if isinstance(given, types.FunctionType):
             return self._function(given) if _package(given) == self.package else _name(given)
         if isinstance(given, (property, classmethod, staticmethod)):
-            parts = (given.fget, given.fset) if isinstance(given, property) else (given.__func__,)
+            parts = (given.fget, given.fset, given.fdel) if isinstance(given, property) else (given.__func__,)
             return [type(given).__name__, *map(self.of, parts)]
         if isinstance(given, type):
             return self._class(given) if _package(given) == self.package else _name(given)
         if isinstance(given, (types.ModuleType, types.BuiltinFunctionType)):
             return _name(given)
-        return ["object", self.of(type(given)), _name(given), self.of(_attributes(given))]
+        return ["object", self.of(type(given)), _name(given), self.of(_content_of_object(given))]
 
     def _function(self, given: types.FunctionType) -> Any:
         captured = [self.of(value) for value in map(_content, given.__closure__ or ())]
@@ -100,8 +107,27 @@ def _name(given: Any) -> list[str]:
 
 
 def _counts(name: str, member: Any) -> bool:
-    """Whether a member of a class decides anything: documentation, places in files and what ``copy`` keeps there do not."""
+    """True if a member of a class affects its result: documentation, places in files and what ``copy`` keeps there do not."""
     return not name.startswith("__") or isinstance(member, (types.FunctionType, property, classmethod, staticmethod))
+
+
+def _content_of_object(given: Any) -> Any:
+    """What ``pickle`` keeps of an object whose type says it, such as a path, a date or a pattern; else its attributes."""
+    kind = type(given)
+    reduces = kind.__reduce__ is not object.__reduce__ or kind.__reduce_ex__ is not object.__reduce_ex__
+    if not reduces and kind not in copyreg.dispatch_table:
+        attributes = _attributes(given)
+        if attributes:
+            return attributes
+    try:
+        reduced = copyreg.dispatch_table[kind](given) if kind in copyreg.dispatch_table else given.__reduce_ex__(2)
+    except Exception:
+        return _attributes(given)
+    if not isinstance(reduced, tuple):
+        # A name, as of a function that keeps its results: what it wraps is an attribute.
+        return [reduced, _attributes(given)]
+    # The members of a list or a mapping come as iterators.
+    return [list(part) if at in (3, 4) and part is not None else part for at, part in enumerate(reduced)]
 
 
 def _attributes(given: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def check_metrics(metrics: Mapping[str, OwnMetric]) -> None:
         raise OptionError("metrics: expected a mapping from names to functions, such as {'late': lambda jobs: jobs['wait'] > 3600}")
     for name, metric in metrics.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise OptionError(f"metrics: `{name}` is no name for a metric of one's own: it is taken, or no identifier")
+            raise OptionError(f"metrics: `{name}` is no name of a column; use letters, digits and _")
         if not callable(metric):
             raise OptionError(f"metrics: `{name}` is {metric!r}; expected a function from the table of jobs to a value per job")
 

@@ -618,7 +618,7 @@ def _own_metrics(
     check_metrics(metrics)
     for name in metrics:
         if name in known:
-            raise OptionError(f"metrics: `{name}` is no name for a metric of one's own: it is taken, or no identifier")
+            raise OptionError(f"metrics: `{name}` is a column already; choose another name")
     measured: dict[str, list[tuple[Array, Array]]] = {name: [] for name in metrics}
     with ExitStack() as stack:
         named, taken = texts(stack, [*policies, *([] if baseline is None else [baseline])], predictor)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import collections
+import datetime
 import functools
+import re
 import subprocess
 import sys
 import traceback
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,7 +100,7 @@ def test_errors_name_their_line(tmp_path: Path) -> None:
             sweep(tmp_path / "a.db", metrics={"wrong": metric})
         assert f"{Path(__file__).name}, line " in str(refused.value) and "under" in str(refused.value)
     for name, metric in (("wait_mean", late), ("size", late), ("a b", late), ("case", late), ("x", 3)):
-        with pytest.raises((ds.OptionError, ds.SweepError), match="is taken, or no identifier|expected a function"):
+        with pytest.raises((ds.OptionError, ds.SweepError), match="is a column already|is no name of a column|expected a function"):
             sweep(tmp_path / "a.db", metrics={name: metric})
     with pytest.raises(ds.OptionError, match="expected a mapping"):
         sweep(tmp_path / "a.db", metrics=[late])
@@ -222,6 +226,26 @@ def test_identities_are_those_of_what_is_computed(tmp_path: Path) -> None:
     ):
         changed = identify(text, by)
         assert {at for at in range(len(first)) if changed[at] == first[at]} == same, (text, by)
+    # Values that keep what they hold outside of their attributes.
+    pairs = (
+        (re.compile("a"), re.compile("b")),
+        (collections.deque([1]), collections.deque([2])),
+        (datetime.timedelta(1), datetime.timedelta(2)),
+        (range(2), range(3)),
+        (types.SimpleNamespace(a=1), types.SimpleNamespace(a=2)),
+        (Path("a"), Path("b")),
+        (functools.lru_cache(lambda: 1), functools.lru_cache(lambda: 2)),
+    )
+    for one, other in pairs:
+        assert identify_program(functools.partial(late, one)) != identify_program(functools.partial(late, other)), one
+    path = Path("/a/b")
+    before = identify_program(functools.partial(late, path))
+    assert str(path) and hash(path) and identify_program(functools.partial(late, path)) == before
+    nested: list[Any] = []
+    for _ in range(3_000):
+        nested = [nested]
+    with pytest.raises(ds.OptionError, match="nested too deeply"):
+        identify_program(functools.partial(late, nested))
     # What holds itself, and what is shared.
     loop: list[Any] = [1]
     loop.append(loop)

@@ -202,7 +202,7 @@ def test_metrics_of_ones_own_have_the_same_intervals() -> None:
     assert ours.table["own_wait"] == pytest.approx(ours.table["wait_mean"])
     assert np.isnan(ours.table["late_change"][0]) and ours.table["late_verdict"][0] is None
     assert set(plain.table.columns) < set(ours.table.columns)
-    for wrong, part in (({"wait_mean": len}, "is taken"), ({"a b": len}, "no identifier"), ({"x": len}, "for each job")):
+    for wrong, part in (({"wait_mean": len}, "is a column already"), ({"a b": len}, "is no name of a column"), ({"x": len}, "for each job")):
         with pytest.raises(ds.OptionError, match=part):
             ds.compare(log, ["easy"], metrics=wrong)  # type: ignore[arg-type]
 

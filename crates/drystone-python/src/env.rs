@@ -280,7 +280,7 @@ impl PyVecEnv {
     }
 
     /// Takes an action in an environment that is alone. It takes microseconds, for which the
-    /// interpreter's lock is not given away.
+    /// interpreter's lock is not released.
     fn step_one<'py>(&self, py: Python<'py>, action: i64) -> PyResult<SingleStep<'py>> {
         let mut inner = self.lock()?;
         let InnerEnv { envs, own, .. } = &mut *inner;

@@ -1,5 +1,5 @@
 //! Memory and GPUs of a site without a `slurm.conf` as resources beside its processors, in the
-//! place of dominant shares. A site with one has them, and more, from that (`asked.rs`).
+//! place of dominant shares. A site with one has them, and more, from that (`job_demands.rs`).
 //!
 //! If a pool counts processors, a job's size in units may be its dominant share: the processors
 //! that its memory or its GPUs represent. With resources a job's size is the processors that it

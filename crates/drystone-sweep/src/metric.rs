@@ -147,11 +147,14 @@ impl SweepPlan {
                 || self.parameters.iter().any(|parameter| is(parameter))
                 || self.metrics.iter().any(|other| is(&other.id()));
             let plain = |c: char| c.is_alphanumeric() || c == '_';
-            if taken || name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_numeric()) {
-                return Err(SweepError::refused(format!(
-                    "metrics: `{}` is no name for a metric of one's own: it is taken, or no identifier",
-                    metric.name
-                )));
+            let is_plain = !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_numeric());
+            let problem = match (taken, is_plain) {
+                (true, _) => "is a column already; choose another name",
+                (_, false) => "is no name of a column; use letters, digits and _",
+                _ => "",
+            };
+            if !problem.is_empty() {
+                return Err(SweepError::refused(format!("metrics: `{}` {problem}", metric.name)));
             }
             self.metrics.push(SweepMetric::Own(metric));
         }

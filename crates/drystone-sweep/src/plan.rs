@@ -36,7 +36,7 @@ pub struct SweepPlan {
     /// Fingerprint of all of this but names of files and metrics of the calling program: studies
     /// with equal plans have equal results.
     pub hash: String,
-    /// What finds the values of the calling program's own metrics.
+    /// Measurer of the calling program's own metrics.
     pub(crate) own: Option<OwnMeasures>,
     /// Identities of the programs that policies call, by name.
     pub(crate) programs: BTreeMap<String, String>,

@@ -1,4 +1,5 @@
-//! `drystone when` on a real cluster with limits and arrays: a measurement of how many answers hold.
+//! `drystone when` on a real cluster with limits and arrays: a measurement of how many answers
+//! hold.
 
 use super::site::{Site, Tests, user, within};
 use super::users::{as_user_submits, ordinary};

@@ -134,7 +134,7 @@ impl Tracker {
         match fact.reason {
             PendingReason::Limit => {
                 // The cluster may have judged it before an end that was seen meanwhile, so that the
-                // limit has room: none of its kind has to wait for another end.
+                // limit has room: no job of its user or class has to wait for another end.
                 let is_stale = t.flight.is_some_and(|flight| self.last_ends.has_end_since(fact, flight.since));
                 let until = Time(self.stamp.now + if is_stale { DEPENDS.0 } else { LIMITED });
                 t.retry = Some(Retry::OnEnd(until));

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of jobs whose dependency is tried again when one of their user's jobs ends.
 const TRIED_PER_END: usize = 4;
 
-/// Time at which the last job of a user, and of a class, was seen to end, in milliseconds that never
-/// go back.
+/// Time at which the last job of a user, and of a class, was seen to end, in milliseconds that
+/// never go back.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LastEnds {
     of_users: BTreeMap<String, u64>,

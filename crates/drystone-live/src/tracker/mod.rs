@@ -146,6 +146,7 @@ pub struct Tracker {
     limited: BTreeSet<JobKey>,
     /// Accounts and shapes of jobs that a limit stopped at this look.
     limited_shapes: BTreeSet<(String, blocked::BlockedShape)>,
+    /// Times at which jobs of users and classes were seen to end.
     #[serde(default)]
     last_ends: freed::LastEnds,
     /// Jobs that wait for others.

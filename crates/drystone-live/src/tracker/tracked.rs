@@ -119,8 +119,8 @@ pub struct Flight {
     /// True if it is unknown whether the order was carried out.
     pub doubtful: bool,
     pub tries: u32,
-    /// True if a look has seen the order carried out: a released job without a hold. Of a job that is
-    /// let go: if a look has shown that it is held for too long.
+    /// True if a look has seen the order carried out: a released job without a hold. Of a job that
+    /// is let go: if a look has shown that it is held for too long.
     pub seen: bool,
 }
 

@@ -486,7 +486,7 @@ fn a_damaged_snapshot_is_passed_over() {
     assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == HookMark::Held));
 }
 
-/// What a cluster lists of a job does not say which other sizes it could have.
+/// A cluster's list of a job does not contain the other sizes that it could have.
 #[test]
 fn policies_that_choose_sizes_are_refused_in_both_modes() {
     for policy in ["easy-keep", "easy(shape=most)", "easy(resize=shrink)", "conservative(cap=fair)", "slack(shape=min)"]

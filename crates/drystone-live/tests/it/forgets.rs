@@ -357,8 +357,8 @@ fn a_hold_right_after_a_job_was_let_go_stays() {
 }
 
 /// A job that is left to the cluster was let go and is held by an operator later. The hook's word
-/// of this comes one look after the hold itself: the job stays held. One that nobody holds, such as
-/// a job that was requeued, is released at the next look.
+/// of this comes one look after the hold itself: the job stays held. A job without an operator's
+/// hold, such as one that was requeued, is released at the next look.
 #[test]
 fn a_hold_whose_word_comes_a_look_later_stays() {
     for is_held in [true, false] {

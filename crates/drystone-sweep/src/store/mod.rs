@@ -79,6 +79,7 @@ impl Store {
             if grows {
                 self.grown = Some(self.grow(plan)?);
             }
+            self.keep_programs(plan)?;
         }
         Ok(self)
     }

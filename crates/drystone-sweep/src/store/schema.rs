@@ -382,15 +382,14 @@ impl Store {
         serde_json::from_str(&text).map_err(|_| self.error("is damaged: meta `programs` is no mapping"))
     }
 
-    /// Refuses a plan whose programs do something else than those of the same names here, and keeps
-    /// what the plan says of the others.
+    /// Refuses a plan whose programs do something else than those of the same names here.
     pub(super) fn check_programs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
         let recorded = self.programs()?;
         let results = "SELECT EXISTS (SELECT 1 FROM result WHERE error IS NULL AND (instr(simulated, ?1) OR instr(simulated, ?2)))";
         for (name, then) in &recorded {
             let Some(now) = plan.programs.get(name).filter(|now| *now != then) else { continue };
             // As in `python(object=mine)`, or `python(object=mine,overdue=now)`.
-            let calls = [')', ','].map(|end| format!("={name}{end}"));
+            let calls = [')', ','].map(|end| format!("(object={name}{end}"));
             let has_results: bool = self.db.query_row(results, calls, |row| row.get(0)).map_err(|e| self.fail(e))?;
             if has_results {
                 return Err(self.error(format!(
@@ -399,6 +398,12 @@ impl Store {
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// Keeps the identities of a plan's programs beside those that are recorded.
+    pub(super) fn keep_programs(&self, plan: &SweepPlan) -> Result<(), SweepError> {
+        let recorded = self.programs()?;
         let all: BTreeMap<&String, &String> = recorded.iter().chain(&plan.programs).collect();
         if all.len() == recorded.len() && all.iter().all(|(name, identity)| recorded.get(*name) == Some(*identity)) {
             return Ok(());

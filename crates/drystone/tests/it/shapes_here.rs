@@ -11,8 +11,8 @@ use drystone::model::{
 };
 use drystone::policy::PolicySpec;
 
-/// Jobs of submit, processors, run time and estimate; those of `here` run since these times when the
-/// simulation begins.
+/// Jobs of submit, processors, run time and estimate; those of `here` run since these times when
+/// the simulation begins.
 fn workload(procs: u32, rows: &[(i64, u32, i64, i64)], begin: i64, here: &[(u32, i64)]) -> Workload {
     let jobs = rows.iter().map(|&(submit, procs, _, estimate)| Job::new(Time(submit), procs, Span(estimate))).collect();
     let truth = (1..).zip(rows).map(|(number, row)| Truth { run: Span(row.2), number, status: LogStatus::Completed });

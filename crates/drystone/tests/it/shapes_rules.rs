@@ -228,8 +228,8 @@ fn processors_that_are_out_draw_nothing() {
 
 #[test]
 fn plans_know_what_processors_draw_that_come_back() {
-    // Of 100 W two processors that are up leave 80, and four leave 60. The job draws 70 W for 100 s.
-    // Two are known to come back at 50, so that it has to wait for the higher cap at 200.
+    // Of 100 W two processors that are up leave 80, and four leave 60. The job draws 70 W for
+    // 100 s. Two are known to come back at 50, so that it has to wait for the higher cap at 200.
     let caps = [(0, 100), (200, 200)].map(|(from, watts)| PowerCap { from: Time(from), watts, announced: Time::MIN });
     let jobs = shaped(workload(4, &[(0, 2, 100, 100)]), "job,watts\n1,35\n", Overrun::RunOn);
     let jobs = give_power(jobs, &CapTable::of("c", caps.to_vec()), 10).expect("power");

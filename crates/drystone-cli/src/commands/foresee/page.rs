@@ -36,6 +36,11 @@ fn figures(methods: &[MethodScore], best: Option<AnswerMethod>) -> [Figure; 2] {
     };
     let compared = [best, Some(AnswerMethod::Raw), Some(AnswerMethod::Calibrated)];
     let is_compared = |score: &&&MethodScore| !score.method.is_point() && compared.contains(&Some(score.method));
+    // A logarithmic axis has no place for a score of 0.
+    let is_logarithmic = shown.iter().all(|score| score.all.crps > 0.0);
+    let minutes = FigureAxis::new("minutes", AxisReading::Number);
+    let minutes = if is_logarithmic { minutes.log() } else { minutes };
+    let scale_note = if is_logarithmic { "Less is better. The axis is logarithmic." } else { "Less is better." };
     let positions = shown.iter().filter(is_compared).map(position);
     let tenths = (0..10).map(|bin| format!("{} to {} %", bin * 10, bin * 10 + 10)).collect();
     let figure = |id: &str, title: &str, note: &str, x, y, series| Figure {
@@ -51,9 +56,9 @@ fn figures(methods: &[MethodScore], best: Option<AnswerMethod>) -> [Figure; 2] {
         figure(
             "crps",
             "CRPS in minutes",
-            "Less is better. The axis is logarithmic.",
+            scale_note,
             FigureAxis::categories("", shown.iter().map(name).collect()),
-            FigureAxis::new("minutes", AxisReading::Number).log(),
+            minutes,
             vec![crps],
         ),
         figure(

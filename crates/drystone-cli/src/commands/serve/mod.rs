@@ -29,14 +29,17 @@ pub(crate) fn serve(args: &ServeArgs) -> CommandOutcome {
     let stop = interrupt::stop_in_order();
     let pages = Arc::new(SitePages::new(&args.site)?);
     let address = web::serve_pages(&args.listen, pages).map_err(CommandFailure::usage)?;
-    stdout::write(format!("{}\n", address.unwrap_or_default()).as_bytes())?;
-    message::note(&format!("the pages of {} are there; Ctrl-C ends this", args.site.display()));
-    while !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK);
+    let announced = stdout::write(format!("{}\n", address.unwrap_or_default()).as_bytes());
+    if announced.is_ok() {
+        message::note(&format!("the pages of {} are there; Ctrl-C ends this", args.site.display()));
+        while !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK);
+        }
     }
     if let Listen::Unix(socket) = &args.listen {
         let _ = std::fs::remove_file(socket);
     }
+    announced?;
     Ok(DONE)
 }
 

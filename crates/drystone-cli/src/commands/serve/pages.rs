@@ -214,7 +214,9 @@ impl SitePageMaker {
         }
         let others = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
         for other in others.filter(|other| other.name != pool) {
-            link(&other.name, day, &format!("pool {}", other.name));
+            // Its records may end on another day.
+            let address = address("/gantt", &[("pool", &other.name)]);
+            let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape(&address), escape(&other.name));
         }
         text.push_str("</p>\n");
         Ok(PageParts { html: chart.page(args.colour), section: text })

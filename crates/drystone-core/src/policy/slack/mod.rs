@@ -202,7 +202,7 @@ impl Slack {
         falling.map(sized).find(|job| start(job) == Some(now)).unwrap_or_else(|| sized(sizes.min()))
     }
 
-    /// Of a newcomer's sizes, from the smallest on, that which ends first. With `start-now` it is
+    /// Returns the size of a newcomer that ends first, the smallest of equals. With `start-now` it is
     /// one that fits now, if any does.
     fn first_to_end(&self, sizes: impl Iterator<Item = PlannedJob>, view: &View<'_>) -> Option<PlannedJob> {
         let now = view.now();

@@ -73,8 +73,8 @@ impl MachineState {
         self.plan_ask(session, id, 0, Span::ZERO);
     }
 
-    /// A job is here at the first instant. One that runs then has the run time of its size and, from
-    /// its start on, its limit; of the requests that it has made by now only the last still stands.
+    /// A job is here at the first instant. One that runs then has the run time of its size and,
+    /// from its start on, its limit. Of the requests that it has made by now only the last stands.
     #[cold]
     pub(super) fn adopt_sized(&mut self, session: &mut Session, id: JobId) {
         match session.entry(id).phase {
@@ -106,8 +106,8 @@ impl MachineState {
         }
     }
 
-    /// Returns the time at which a job makes this one of its requests; `None` if it makes no such.
-    /// It had so much time without progress left at the beginning of its present size.
+    /// Returns the time at which a job makes this one of its requests; `None` without such a
+    /// request. `stall` is the time without progress that was left when its present size began.
     fn ask_time(&self, session: &Session, id: JobId, number: usize, stall: Span) -> Option<Time> {
         let shapes = self.shapes.as_ref()?;
         let index = session.view().shapes()?.index(id)?;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// A simulation of it goes on as one of the whole does from that time, for a policy that remembers
 /// nothing: `here` then says where jobs were in that simulation before anything happened at that
 /// time. What a policy, or a predictor, remembers of jobs that have gone is lost: promises, plans,
-/// run times of users, shares. Jobs of several sizes that have started before have the size that the
-/// log gives them.
+/// run times of users, shares. Jobs of several sizes that have started before have the size that
+/// the log gives them.
 ///
 /// # Errors
 /// Jobs that are here in a way that cannot be ([`Workload::with`]).
