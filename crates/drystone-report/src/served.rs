@@ -10,13 +10,13 @@ const STYLE: &str = "nav.pages{position:static;border-bottom:0;flex-wrap:wrap}na
     form.question{display:grid;gap:.6rem;max-width:44rem;margin:.4rem 0 1.2rem}form.question label{display:grid;gap:.15rem}\
     form.question input{font:inherit;width:100%;color:var(--ink);background:var(--card);border:1px solid var(--soft);border-radius:.4rem;padding:.35rem .6rem}\
     form.question .hint{color:var(--soft);font-size:.9rem}form.question button{justify-self:start}\
-    .story p{margin:.15rem 0;padding-left:2rem;text-indent:-2rem}.story p.inner{padding-left:4rem}\
+    [role=alert]{white-space:pre-wrap}.story p{margin:.15rem 0;padding-left:2rem;text-indent:-2rem}.story p.inner{padding-left:4rem}\
     @media print{nav.pages,.served{display:none!important}}";
 
 /// Asks whether the page is there, which the server answers when it is or after some seconds. A
 /// page that loads itself again by the clock would be a hindrance to readers.
 const PENDING: &str = "const look=()=>fetch(location.href,{method:'HEAD',cache:'no-store'}).then(r=>r.status===202?setTimeout(look,500):location.reload(),\
-    ()=>{document.querySelector('[role=status]').textContent='The server does not answer any more.'});setTimeout(look,500)";
+    ()=>{document.querySelector('[role=status]').textContent='The server is no longer responding.'});setTimeout(look,500)";
 
 /// Parts that a server adds to a page.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,6 +10,9 @@ pub(super) struct ConfText {
     lines: Vec<Vec<(String, String)>>,
 }
 
+/// Nodes that a change may add, as many as a list of names may have.
+const MOST_NODES: u32 = 1_000_000;
+
 /// Keys of a node's line that are its own.
 const OWN: [&str; 5] = ["NodeName", "NodeAddr", "NodeHostname", "Port", "State"];
 
@@ -94,6 +97,9 @@ impl ConfText {
     /// Adds nodes like those of a partition, or like most of all, to it and to every partition that
     /// has all of its nodes. Returns the number of its processors.
     pub(super) fn add_nodes(&mut self, partition: Option<&str>, count: u32) -> Result<u32, String> {
+        if count > MOST_NODES {
+            return Err(format!("{count} nodes are more than {MOST_NODES}"));
+        }
         let conf = self.read()?;
         let members = members(&conf, partition)?;
         let shape = |at: u32| {

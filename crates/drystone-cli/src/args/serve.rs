@@ -13,7 +13,7 @@ Examples:
 The first page is that of `drystone waits`; beside it stand explain, whatif, gantt and fidelity. Each page is made by the command of its \
     name when it is asked for, and nothing is written. Ctrl-C ends it, with exit code 0.
 
-Every user of the machine can connect to a port. From another desk:
+Every user of the machine can connect to a port. From another machine:
 
   ssh -L 9798:localhost:9798 HOST";
 

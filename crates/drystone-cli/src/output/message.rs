@@ -55,7 +55,7 @@ pub(crate) fn error(text: &str) {
 
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
-    if !is_quiet() {
+    if is_overheard() || !is_quiet() {
         say(WARNING, "warning", text);
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn insist(text: &str) {
 
 /// Prints a note.
 pub(crate) fn note(text: &str) {
-    if !is_quiet() {
+    if is_overheard() || !is_quiet() {
         say(NOTE, "note", text);
     }
 }

@@ -108,7 +108,12 @@ fn refuse(request: &Request<Incoming>, local: bool) -> Option<Response<EventBody
         return Some(text(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "nothing can be changed here\n"));
     }
     let is_foreign = local && !request.headers().get(HOST).is_none_or(is_loopback);
-    is_foreign.then(|| text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n"))
+    // Pages of other sites may link here, but not begin work by what they embed.
+    let (site, destination) = (request.headers().get("sec-fetch-site"), request.headers().get("sec-fetch-dest"));
+    let is_embedded = site.is_some_and(|site| site == "cross-site" || site == "same-site")
+        && destination.is_none_or(|destination| destination != "document");
+    (is_foreign || local && is_embedded)
+        .then(|| text(StatusCode::FORBIDDEN, "text/plain", "this is for the machine itself\n"))
 }
 
 impl Answers for WebSite {
@@ -140,10 +145,14 @@ impl WebSite {
 /// Returns whether a request is meant for this machine itself.
 fn is_loopback(host: &HeaderValue) -> bool {
     let Ok(host) = host.to_str() else { return false };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').unwrap_or_default(),
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {
+        return false;
+    }
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
@@ -179,6 +188,9 @@ mod tests {
             ("127.0.0.1:9797", true),
             ("127.0.0.1", true),
             ("[::1]:9797", true),
+            ("[::1]", true),
+            ("[::1]evil.example", false),
+            ("localhost:evil", false),
             ("evil.example:9797", false),
             ("127.0.0.1.evil.example", false),
             ("10.0.0.1", false),

@@ -21,16 +21,26 @@ pub(super) enum AnswerState {
     Full,
 }
 
-/// Questions in the order in which they came, each with its answer where there is one.
+/// Question with its answer.
+struct KeptAnswer {
+    question: String,
+    /// `None` while it is worked at.
+    page: Option<MadePage>,
+    /// True if a browser has the page of work under way and will ask for this one.
+    is_awaited: bool,
+}
+
+/// Questions in the order in which they came.
 #[derive(Default)]
 pub(super) struct AnswerDesk {
-    answers: Mutex<VecDeque<(String, Option<MadePage>)>>,
+    answers: Mutex<VecDeque<KeptAnswer>>,
     done: Condvar,
 }
 
 impl AnswerDesk {
     /// Returns the answer, which `work` begins to make where it is not there. A panic of it becomes
-    /// the page `fault`, which is not kept.
+    /// the page `fault`. Failures are not kept, as a file may be there again, but for the browser
+    /// that waits for one: it asks whether the page is there, and then for the page.
     pub(super) fn answer(
         self: &Arc<Self>,
         question: &str,
@@ -38,12 +48,12 @@ impl AnswerDesk {
         fault: impl FnOnce() -> MadePage + Send + 'static,
     ) -> AnswerState {
         let mut answers = self.answers();
-        if !answers.iter().any(|(asked, _)| asked == question) {
-            if answers.iter().filter(|(_, made)| made.is_none()).count() >= AT_WORK {
+        if !answers.iter().any(|kept| kept.question == question) {
+            if answers.iter().filter(|kept| kept.page.is_none()).count() >= AT_WORK {
                 return AnswerState::Full;
             }
             while answers.len() >= KEPT
-                && let Some(oldest) = answers.iter().position(|(_, made)| made.is_some())
+                && let Some(oldest) = answers.iter().position(|kept| kept.page.is_some())
             {
                 answers.remove(oldest);
             }
@@ -52,30 +62,31 @@ impl AnswerDesk {
             if std::thread::Builder::new().name("answer".to_string()).spawn(worker).is_err() {
                 return AnswerState::Full;
             }
-            answers.push_back((question.to_string(), None));
+            answers.push_back(KeptAnswer { question: question.to_string(), page: None, is_awaited: false });
         }
-        let made = |answers: &VecDeque<(String, Option<MadePage>)>| {
-            answers.iter().find(|(asked, _)| asked == question).and_then(|(_, made)| made.clone())
+        let is_missing = |answers: &mut VecDeque<KeptAnswer>| {
+            answers.iter().any(|kept| kept.question == question && kept.page.is_none())
         };
-        let waited = self.done.wait_timeout_while(answers, PATIENCE, |answers| made(answers).is_none());
+        let waited = self.done.wait_timeout_while(answers, PATIENCE, is_missing);
         let (mut answers, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let Some(page) = made(&answers) else { return AnswerState::AtWork };
-        if page.status >= 500 {
-            answers.retain(|(asked, _)| asked != question);
+        // Where another request took a failure away meanwhile, the browser asks again.
+        let Some(at) = answers.iter().position(|kept| kept.question == question) else { return AnswerState::AtWork };
+        let was_awaited = std::mem::replace(&mut answers[at].is_awaited, answers[at].page.is_none());
+        let Some(page) = answers[at].page.clone() else { return AnswerState::AtWork };
+        if page.status >= 400 && !was_awaited {
+            answers.remove(at);
         }
         AnswerState::Made(page)
     }
 
     fn put(&self, question: &str, page: MadePage) {
-        for (asked, made) in self.answers().iter_mut() {
-            if asked == question {
-                *made = Some(page.clone());
-            }
+        for kept in self.answers().iter_mut().filter(|kept| kept.question == question) {
+            kept.page = Some(page.clone());
         }
         self.done.notify_all();
     }
 
-    fn answers(&self) -> MutexGuard<'_, VecDeque<(String, Option<MadePage>)>> {
+    fn answers(&self) -> MutexGuard<'_, VecDeque<KeptAnswer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,14 +116,30 @@ mod tests {
         let desk = Arc::new(AnswerDesk::default());
         assert_eq!(ask(&desk, "a", 200), 200);
         assert_eq!(ask(&desk, "a", 400), 200, "the answer is kept");
+        // A failure is shown, to a browser that waits for it twice; then the next request tries again.
         assert_eq!(ask(&desk, "b", 400), 400);
-        // A fault is shown once; the next request tries again.
+        while ask(&desk, "b", 200) != 200 {}
         let fail = || -> MadePage { panic!("as the test wants it") };
         while !matches!(desk.answer("c", fail, || page(500)), AnswerState::Made(MadePage { status: 500, .. })) {}
-        assert_eq!(ask(&desk, "c", 200), 200);
+        while ask(&desk, "c", 200) != 200 {}
         (0..2 * KEPT).for_each(|n| assert_eq!(ask(&desk, &n.to_string(), 200), 200));
         assert!(desk.answers().len() <= KEPT);
         assert_eq!(ask(&desk, "a", 400), 400, "the oldest answers are given up");
+    }
+
+    #[test]
+    fn a_browser_that_waits_for_a_failure_sees_it() {
+        let desk = Arc::new(AnswerDesk::default());
+        let (end, ended) = channel::<()>();
+        let work = move || {
+            let _ = ended.recv();
+            page(400)
+        };
+        assert!(matches!(desk.answer("a", work, || page(500)), AnswerState::AtWork));
+        drop(end);
+        // It asks whether the page is there, and then for the page; after that the work begins again.
+        assert_eq!((ask(&desk, "a", 200), ask(&desk, "a", 200)), (400, 400));
+        while ask(&desk, "a", 200) != 200 {}
     }
 
     #[test]

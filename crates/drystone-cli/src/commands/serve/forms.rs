@@ -9,16 +9,16 @@ use std::fmt::Write;
 
 /// Fields of the form of changes: the option of `drystone whatif`, its name for people, an example.
 pub(super) const CHANGES: [(&str, &str, &str); 5] = [
-    ("nodes", "Nodes more or fewer, of a partition or pool", "gpu:+8"),
-    ("limit-max", "Longest limit of jobs", "24h"),
+    ("nodes", "Add or remove nodes in a partition or pool", "gpu:+8"),
+    ("limit-max", "Maximum time limit", "24h"),
     ("qos-limit", "Limits of a QOS", "normal: MaxJobsPU=10"),
     ("account-limit", "Limits of an account", "physics: GrpTRES=gres/gpu=16"),
-    ("change", "Any changes, with ; between them", "maintenance 2026-12-03T08:00/10h; load 1.2"),
+    ("change", "Other changes, separated by ;", "maintenance 2026-12-03T08:00/10h; load 1.2"),
 ];
 
 /// The form that asks for a job.
 pub(super) fn job_form(job: &str) -> String {
-    let field = field("job", "Job, as Slurm calls it", "4711, or 102_3 of an array", job);
+    let field = field("job", "Slurm job ID", "such as 4711, or 102_3 of an array", job);
     format!("<form class=\"question\" action=\"/explain\">{field}<button>Explain</button></form>\n")
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn serve(args: &ServeArgs) -> CommandOutcome {
     let address = web::serve_pages(&args.listen, pages).map_err(CommandFailure::usage)?;
     let announced = stdout::write(format!("{}\n", address.unwrap_or_default()).as_bytes());
     if announced.is_ok() {
-        message::note(&format!("the pages of {} are there; Ctrl-C ends this", args.site.display()));
+        message::note(&format!("serving {}; press Ctrl-C to stop", args.site.display()));
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK);
         }
@@ -48,7 +48,7 @@ fn refuse_others(listen: &Listen) -> Result<(), CommandFailure> {
     match listen {
         Listen::Tcp { address, .. } if !address.ip().is_loopback() => Err(CommandFailure::usage(format_args!(
             "--listen {address}: other machines can reach this address, and the pages are for this machine; give a port, and \
-             `ssh -L PORT:localhost:PORT HOST` brings it to another desk"
+             `ssh -L PORT:localhost:PORT HOST` brings it to another machine"
         ))),
         Listen::Nowhere => Err(CommandFailure::usage(
             "--listen none: there is nothing to serve without a place; give a port, ADDRESS:PORT of loopback or unix:FILE",

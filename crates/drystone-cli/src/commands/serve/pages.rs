@@ -60,16 +60,22 @@ struct SitePageMaker {
     folder: PathBuf,
     /// The pool that the path names.
     pool: Option<String>,
-    /// Policy that represents the site's own.
-    policy: &'static str,
 }
 
 impl SitePages {
     pub(super) fn new(path: &Path) -> Result<SitePages, CommandFailure> {
-        let (folder, pool) = site::folder(path).unwrap_or_else(|| (path.to_path_buf(), None));
-        let policy = if site::own_policy(Some(path))?.is_some() { SLURM } else { "easy" };
+        // The path is a word of commands, and no option.
+        let path =
+            if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.into() };
+        let text = path.to_str().ok_or_else(|| {
+            CommandFailure::usage(format_args!(
+                "{}: a name that is no UTF-8 cannot be served; rename the folder",
+                path.display()
+            ))
+        })?;
+        let (folder, pool) = site::folder(&path).unwrap_or_else(|| (path.clone(), None));
         let manifest = folder.join("site.json");
-        let maker = SitePageMaker { path: path.display().to_string(), folder, pool, policy };
+        let maker = SitePageMaker { path: text.to_string(), folder, pool };
         Ok(SitePages { maker: Arc::new(maker), desk: Arc::default(), manifest })
     }
 }
@@ -91,24 +97,22 @@ impl PageMaker for SitePages {
         let question = format!("{version:?} {path}?{query}");
         let work = move || maker.answer(place, name, &fields);
         let fault = move || {
-            let text =
-                "<p role=\"alert\">The work on this page ended with a fault of the program; the terminal shows it.</p>";
+            let text = "<p role=\"alert\">This page failed because of a bug; see the terminal for details.</p>";
             finished(500, &section_page(name, text), place)
         };
         match self.desk.answer(&question, work, fault) {
             AnswerState::Made(page) => page,
             AnswerState::AtWork => {
                 let text = format!(
-                    "<p role=\"status\">It is being worked at: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
-                     <p class=\"note\">The answer replaces this page when it is there (<a href=\"{}\">look now</a>). The other pages are \
-                     there meanwhile.</p>\n",
+                    "<p role=\"status\">Computing: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
+                     <p class=\"note\">This page updates when the answer is ready (<a href=\"{}\">check now</a>).</p>\n",
                     escape(&asked(place, &read_fields(query))),
                     escape(&format!("{path}?{query}"))
                 );
                 finished(202, &pending_page(name, &text), place)
             }
             AnswerState::Full => {
-                let text = "<p role=\"alert\">Several other pages are being worked at; reload this one when one of them is there.</p>";
+                let text = "<p role=\"alert\">Four other answers are still being computed; reload this page when one of them has finished.</p>";
                 finished(503, &section_page(name, text), place)
             }
         }
@@ -152,19 +156,31 @@ impl SitePageMaker {
         let shown = waits::asked(&args)?;
         let mut links = next_links(shown.steps(), shown.longest());
         links.push_str("<p>Waits by ");
+        let period: Vec<(&str, &str)> = ["since", "until"]
+            .map(|name| (name, value_of(fields, name)))
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
         let groupings = GROUPINGS.iter().map(|by| {
             let words = by.replace(',', " and ");
-            format!("<a href=\"{}\">{words}</a>", escape(&address("/", &[("by", by)])))
+            let options: Vec<(&str, &str)> = [("by", *by)].into_iter().chain(period.iter().copied()).collect();
+            format!("<a href=\"{}\">{words}</a>", escape(&address("/", &options)))
         });
         links.push_str(&groupings.collect::<Vec<_>>().join(" · "));
         links.push_str("</p>\n");
         Ok(PageParts { html: shown.page()?, section: section("next", "Next", &(links + &job_form(""))) })
     }
 
+    /// Name of the policy that represents the site's own, which an import may change.
+    fn read_own_policy(&self) -> Result<&'static str, CommandFailure> {
+        Ok(site::own_policy(Some(Path::new(&self.path)))?.map_or("easy", |_| SLURM))
+    }
+
     fn explain(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
         let mut words = self.words("explain", fields, &["job"]);
-        if self.policy != SLURM {
-            words.push(format!("--policy={}", self.policy));
+        let policy = self.read_own_policy()?;
+        if policy != SLURM {
+            words.push(format!("--policy={policy}"));
         }
         let Command::Explain(args) = parsed(&words)? else { return Err(no_page()) };
         let told = explain::asked(&args)?;
@@ -186,8 +202,11 @@ impl SitePageMaker {
         let busiest = site.manifest.pools.get(usize::from(site::busiest(&site))).map(|pool| pool.name.clone());
         let asked = Some(value_of(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
         let pool = self.pool.clone().or(asked).or(busiest).ok_or_else(no_page)?;
+        if !site.manifest.pools.iter().any(|known| known.name == pool) {
+            return Err(CommandFailure::usage(format_args!("no pool is called `{pool}`")));
+        }
         let path = format!("{}#{pool}", self.folder.display());
-        let words = ["gantt", &path, &format!("--policy={}", self.policy)].map(str::to_string);
+        let words = ["gantt", &path, &format!("--policy={}", self.read_own_policy()?)].map(str::to_string);
         let Command::Gantt(mut args) = parsed(&words)? else { return Err(no_page()) };
         let input =
             WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
@@ -200,7 +219,7 @@ impl SitePageMaker {
         };
         args.window = Some(format!("{}..{}", day * DAY, (day + WEEK) * DAY));
         let chart = gantt::drawn(&args, &input, None)?.ok_or_else(no_page)?;
-        let mut text = format!("<p>Days {day} to {} of {days}, simulated", (day + WEEK).min(days));
+        let mut text = format!("<p>Days {day} to {} of 0 to {}, simulated", (day + WEEK).min(days) - 1, days - 1);
         let mut link = |pool: &str, day: i64, words: &str| {
             let day = day.clamp(0, days - 1).to_string();
             let address = address("/gantt", &[("pool", pool), ("day", &day)]);
