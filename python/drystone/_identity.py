@@ -112,7 +112,7 @@ def _counts(name: str, member: Any) -> bool:
 
 
 def _content_of_object(given: Any) -> Any:
-    """What ``pickle`` keeps of an object whose type says it, such as a path, a date or a pattern; else its attributes."""
+    """The state that ``pickle`` keeps of an object whose type defines it, such as a path, a date or a pattern; else its attributes."""
     kind = type(given)
     reduces = any("__reduce__" in vars(base) or "__reduce_ex__" in vars(base) for base in kind.__mro__ if base is not object)
     if not reduces and kind not in copyreg.dispatch_table:

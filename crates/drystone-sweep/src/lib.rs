@@ -57,10 +57,10 @@ pub use design::DesignLevel;
 pub use drystone::fingerprint::fingerprint;
 pub use error::{Cancelled, SweepError};
 pub use execute::{Executor, PlanOutcome, Threads};
-pub use metric::{JobMeasurer, MeasuredSchedule, OwnMetric, SweepMetric};
+pub use metric::{JobMeasurer, MeasuredSchedule, OwnMetric, SweepMetric, WeekSums};
 pub use plan::{Configuration, PlannedSimulation, SweepPlan};
 pub use processes::{Processes, open_chunk, take_up};
-pub use simulate::{SimulationValues, WeekSums, simulate};
+pub use simulate::{SimulationValues, simulate};
 pub use simulation_inputs::{ExcessThreshold, GivenFiles};
 pub use store::{
     BracketRow, Merged, QueryAnswer, QueryCell, Store, StoreGrowth, StoreRow, SweepStatus, gather, merge, query,

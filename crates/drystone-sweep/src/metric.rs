@@ -1,16 +1,17 @@
 //! Metrics of sweeps: those of the catalogue, and means of the calling program's own.
 
 use crate::case::SweepCase;
-use crate::error::{Cancelled, SweepError};
-use crate::plan::SweepPlan;
-use crate::simulate::WeekSums;
-use crate::study::RESERVED;
+use crate::error::Cancelled;
 use drystone::inference::PeriodSum;
 use drystone::metrics::{Better, JobRow, Metric, MetricUnit, Scope, SizedJob};
 use drystone::policy::PolicySpec;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+
+/// Sums of a measure over the jobs that were submitted in each week of the log, with the week's
+/// number, in ascending order.
+pub type WeekSums = Vec<(i64, PeriodSum)>;
 
 /// Metric of a sweep.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,6 +108,11 @@ pub(crate) struct OwnMeasures {
 type MeasuredMean = (Option<f64>, WeekSums);
 
 impl OwnMeasures {
+    /// The measurer of so many metrics.
+    pub(crate) fn new(count: usize, measurer: Arc<dyn JobMeasurer>) -> OwnMeasures {
+        OwnMeasures { count, measurer }
+    }
+
     /// The mean of each metric over the jobs that count, with its sums per week.
     pub(crate) fn measure(&self, schedule: &MeasuredSchedule<'_>) -> Result<Vec<MeasuredMean>, Cancelled> {
         let values = self.measurer.measure(schedule)?;
@@ -123,42 +129,5 @@ impl OwnMeasures {
             ((all.count > 0.0).then(|| all.sum / all.count), sums.into_iter().collect())
         };
         Ok(values.iter().map(of).collect())
-    }
-}
-
-impl SweepPlan {
-    /// The plan with metrics of the calling program behind those of the study.
-    ///
-    /// # Errors
-    /// A name is taken, or cannot be that of a column.
-    pub fn with_own_metrics(
-        mut self,
-        metrics: Vec<OwnMetric>,
-        measurer: Arc<dyn JobMeasurer>,
-    ) -> Result<SweepPlan, SweepError> {
-        let count = metrics.len();
-        for metric in metrics {
-            let name = metric.name.to_lowercase();
-            // SQLite does not tell capitals from small letters.
-            let is = |other: &str| other.to_lowercase() == name;
-            let taken = RESERVED.contains(&name.as_str())
-                || name == "case"
-                || name.parse::<Metric>().is_ok()
-                || self.parameters.iter().any(|parameter| is(parameter))
-                || self.metrics.iter().any(|other| is(&other.id()));
-            let plain = |c: char| c.is_alphanumeric() || c == '_';
-            let is_plain = !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_numeric());
-            let problem = match (taken, is_plain) {
-                (true, _) => "is a column already; choose another name",
-                (_, false) => "is no name of a column; use letters, digits and _",
-                _ => "",
-            };
-            if !problem.is_empty() {
-                return Err(SweepError::refused(format!("metrics: `{}` {problem}", metric.name)));
-            }
-            self.metrics.push(SweepMetric::Own(metric));
-        }
-        self.own = (count > 0).then_some(OwnMeasures { count, measurer });
-        Ok(self)
     }
 }

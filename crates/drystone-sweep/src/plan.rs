@@ -6,12 +6,14 @@ use crate::design::DesignLevel;
 use crate::error::SweepError;
 use crate::hash::short;
 use crate::localised;
-use crate::metric::{OwnMeasures, SweepMetric};
-use crate::study::{PolicyEntry, SweepStudy};
+use crate::metric::{JobMeasurer, OwnMeasures, OwnMetric, SweepMetric};
+use crate::study::{PolicyEntry, RESERVED, SweepStudy};
 use drystone::engine::Unfit;
+use drystone::metrics::Metric;
 use drystone::policy::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Every configuration of a study and every simulation, in an order that depends on nothing but the
 /// study.
@@ -291,4 +293,41 @@ fn unfit(study: &SweepStudy, entry: &PolicyEntry, policy: &PolicySpec, workload:
         .replace("`--resources none`", "`resources = \"none\"`")
         .replace("`--on-nodes none`", "`on-nodes = \"none\"`");
     study.error(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
+}
+
+impl SweepPlan {
+    /// The plan with metrics of the calling program behind those of the study.
+    ///
+    /// # Errors
+    /// A name is taken, or cannot be that of a column.
+    pub fn with_own_metrics(
+        mut self,
+        metrics: Vec<OwnMetric>,
+        measurer: Arc<dyn JobMeasurer>,
+    ) -> Result<SweepPlan, SweepError> {
+        let count = metrics.len();
+        for metric in metrics {
+            let name = metric.name.to_lowercase();
+            // SQLite does not tell capitals from small letters.
+            let is = |other: &str| other.to_lowercase() == name;
+            let taken = RESERVED.contains(&name.as_str())
+                || name == "case"
+                || name.parse::<Metric>().is_ok()
+                || self.parameters.iter().any(|parameter| is(parameter))
+                || self.metrics.iter().any(|other| is(&other.id()));
+            let plain = |c: char| c.is_alphanumeric() || c == '_';
+            let is_plain = !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_numeric());
+            let problem = match (taken, is_plain) {
+                (true, _) => "is a column already; choose another name",
+                (_, false) => "is no name of a column; use letters, digits and _",
+                _ => "",
+            };
+            if !problem.is_empty() {
+                return Err(SweepError::refused(format!("metrics: `{}` {problem}", metric.name)));
+            }
+            self.metrics.push(SweepMetric::Own(metric));
+        }
+        self.own = (count > 0).then_some(OwnMeasures::new(count, measurer));
+        Ok(self)
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::case::SweepCase;
 use crate::error::{Cancelled, SweepError};
-use crate::metric::{MeasuredSchedule, SweepMetric};
+use crate::metric::{MeasuredSchedule, SweepMetric, WeekSums};
 use crate::plan::SweepPlan;
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::inference::PeriodSum;
@@ -11,10 +11,6 @@ use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// Sums of a measure over the jobs that were submitted in each week of the log, with the week's
-/// number, in ascending order.
-pub type WeekSums = Vec<(i64, PeriodSum)>;
 
 /// Result of a simulation: a value for each metric of the plan, or the reason for its failure.
 #[derive(Clone, PartialEq, Debug)]

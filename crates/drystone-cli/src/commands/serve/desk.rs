@@ -71,8 +71,9 @@ impl AnswerDesk {
         let (mut answers, _) = waited.unwrap_or_else(PoisonError::into_inner);
         // Where another request took a failure away meanwhile, the browser asks again.
         let Some(at) = answers.iter().position(|kept| kept.question == question) else { return AnswerState::AtWork };
-        let was_awaited = std::mem::replace(&mut answers[at].is_awaited, answers[at].page.is_none());
-        let Some(page) = answers[at].page.clone() else { return AnswerState::AtWork };
+        let kept = &mut answers[at];
+        let was_awaited = std::mem::replace(&mut kept.is_awaited, kept.page.is_none());
+        let Some(page) = kept.page.clone() else { return AnswerState::AtWork };
         if page.status >= 400 && !was_awaited {
             answers.remove(at);
         }
@@ -116,7 +117,8 @@ mod tests {
         let desk = Arc::new(AnswerDesk::default());
         assert_eq!(ask(&desk, "a", 200), 200);
         assert_eq!(ask(&desk, "a", 400), 200, "the answer is kept");
-        // A failure is shown, to a browser that waits for it twice; then the next request tries again.
+        // A failure is shown, to a browser that waits for it twice; then the next request tries
+        // again.
         assert_eq!(ask(&desk, "b", 400), 400);
         while ask(&desk, "b", 200) != 200 {}
         let fail = || -> MadePage { panic!("as the test wants it") };
@@ -137,7 +139,8 @@ mod tests {
         };
         assert!(matches!(desk.answer("a", work, || page(500)), AnswerState::AtWork));
         drop(end);
-        // It asks whether the page is there, and then for the page; after that the work begins again.
+        // It asks whether the page is there, and then for the page; after that the work begins
+        // again.
         assert_eq!((ask(&desk, "a", 200), ask(&desk, "a", 200)), (400, 400));
         while ask(&desk, "a", 200) != 200 {}
     }

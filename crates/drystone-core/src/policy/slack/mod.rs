@@ -202,8 +202,8 @@ impl Slack {
         falling.map(sized).find(|job| start(job) == Some(now)).unwrap_or_else(|| sized(sizes.min()))
     }
 
-    /// Returns the size of a newcomer that ends first, the smallest of equals. With `start-now` it is
-    /// one that fits now, if any does.
+    /// Returns the size of a newcomer that ends first, the smallest of equals. With `start-now` it
+    /// is one that fits now, if any does.
     fn first_to_end(&self, sizes: impl Iterator<Item = PlannedJob>, view: &View<'_>) -> Option<PlannedJob> {
         let now = view.now();
         let rank = |job: PlannedJob| {
