@@ -203,7 +203,12 @@ impl SitePageMaker {
         let asked = Some(value_of(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
         let pool = self.pool.clone().or(asked).or(busiest).ok_or_else(no_page)?;
         if !site.manifest.pools.iter().any(|known| known.name == pool) {
-            return Err(CommandFailure::usage(format_args!("no pool is called `{pool}`")));
+            let names: Vec<&str> = site.manifest.pools.iter().map(|known| known.name.as_str()).collect();
+            return Err(CommandFailure::usage(format_args!(
+                "{}: no pool is called `{pool}`; the pools are {}",
+                self.folder.display(),
+                names.join(", ")
+            )));
         }
         let path = format!("{}#{pool}", self.folder.display());
         let words = ["gantt", &path, &format!("--policy={}", self.read_own_policy()?)].map(str::to_string);
