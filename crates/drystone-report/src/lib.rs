@@ -17,7 +17,7 @@ pub mod number;
 mod page;
 mod pictures;
 mod results;
-mod served;
+mod server_pages;
 mod settings;
 mod shared_tables;
 mod sheet;
@@ -35,7 +35,7 @@ pub use gantt::{Colour, GANTT, Gantt, PromiseMark};
 pub use page::page;
 pub use pictures::PictureSubject;
 pub use results::{COMPARE, LoadPoint, PLOTS, PolicyResult, PoolResult, RUN, Results, ResultsError, Timing};
-pub use served::{ServedParts, pending_page, section_page, served_page};
+pub use server_pages::{ServerParts, pending_page, section_page, served_page};
 pub use shared_tables::{
     changes_table, disruptions_table, loads_table, pools_table, power_table, promises_table, sizes_table,
 };

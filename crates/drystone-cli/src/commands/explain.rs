@@ -1,8 +1,8 @@
 //! `drystone explain`: why a job started when it did.
 
 use super::job_story::SiteWords;
+use super::log_words::LogWords;
 use super::passes::{self, SharedVerdict};
-use super::told_log::LogWords;
 use super::why_not::{WaitObserver, WhyNot};
 use crate::args::{ExplainArgs, StoryFormat};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
@@ -36,10 +36,10 @@ pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     let files = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
     let read = [files[0], files[1], files[2], outages, circumstances, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
-    let told = asked(args)?;
+    let story = tell_job(args)?;
     match args.format {
-        StoryFormat::Text => output::print_story(&told.text)?,
-        StoryFormat::Json => stdout::write(&told.json)?,
+        StoryFormat::Text => output::print_story(&story.text)?,
+        StoryFormat::Json => stdout::write(&story.json)?,
     }
     Ok(DONE)
 }
@@ -51,7 +51,7 @@ pub(crate) struct JobStory {
 }
 
 /// Reads the log, simulates and tells.
-pub(crate) fn asked(args: &ExplainArgs) -> Result<JobStory, CommandFailure> {
+pub(crate) fn tell_job(args: &ExplainArgs) -> Result<JobStory, CommandFailure> {
     let log = site::path_of_job(args.source.required("explain")?, &args.job);
     let input = WorkloadInput::part(Some(&log), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
     story(args, &input.with_shapes(&args.shape, args.log.options().overrun)?)

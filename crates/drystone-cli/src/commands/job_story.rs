@@ -75,7 +75,7 @@ impl StoryWords for SiteWords<'_> {
     }
 
     fn change(&self, by: Span) -> String {
-        super::told_log::signed(by)
+        super::log_words::signed(by)
     }
 
     fn job(&self, id: JobId, number: i64) -> String {

@@ -15,10 +15,11 @@ pub(crate) mod gantt;
 pub(crate) mod headroom;
 #[cfg(feature = "sites")]
 pub(crate) mod import;
-#[cfg_attr(not(feature = "sites"), path = "told_absent.rs")]
+#[cfg_attr(not(feature = "sites"), path = "job_story_absent.rs")]
 mod job_story;
 #[cfg(all(unix, feature = "live"))]
 mod live;
+mod log_words;
 mod orders;
 mod parameters;
 #[cfg_attr(not(feature = "sites"), path = "passes_absent.rs")]
@@ -37,7 +38,6 @@ mod serve;
 mod shell;
 #[cfg(feature = "sweep")]
 mod sweep;
-mod told_log;
 #[cfg(feature = "sites")]
 pub(crate) mod waits;
 #[cfg(feature = "sites")]

@@ -113,13 +113,13 @@ fn answers_under_limits() {
         } else if now >= question {
             let reasons = waiting_reasons(&site);
             let document = ask(&site, &folder.path().join(format!("{question}")));
-            let asked = document["asked"].as_i64().expect("a time");
+            let question_time = document["asked"].as_i64().expect("a time");
             for job in document["jobs"].as_array().expect("a list") {
                 let name = job["job"].as_str().expect("a name").to_string();
                 let level = |level: &str| job["start"][level].as_i64();
                 let levels = (!job["start"].is_null()).then(|| LEVELS.map(|name| level(name).unwrap_or(i64::MAX)));
                 let reason = reasons.get(&name).cloned().unwrap_or_default();
-                answers.entry(name).or_insert(FirstAnswer { asked, levels, reason });
+                answers.entry(name).or_insert(FirstAnswer { asked: question_time, levels, reason });
             }
             eprintln!("{} answers after {now:.0} s; {} wait", answers.len(), reasons.len());
             question = now + 20.0;

@@ -6,10 +6,10 @@
 
 mod events;
 mod listen;
-mod made;
+mod page_server;
 
 pub use listen::{Listen, ListenError};
-pub use made::{MadePage, PageMaker, serve_pages};
+pub use page_server::{PageMaker, PageResponse, serve_pages};
 
 use crate::board::{PublishedBoard, PublishedDocument};
 use bytes::Bytes;

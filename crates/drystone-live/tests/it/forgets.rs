@@ -373,8 +373,8 @@ fn a_hold_whose_word_comes_a_look_later_stays() {
         assert_eq!(look(core, 1, &snapshot), []);
         (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (true, PendingReason::UserHold);
         assert_eq!(look(core, 2, &snapshot), [], "its word may be on its way");
-        let told = if is_held { vec![HookMessage::Rehold(JobName { id: job, task: None })] } else { Vec::new() };
-        let next = look_and_hear(core, 3, &snapshot, told);
+        let words = if is_held { vec![HookMessage::Rehold(JobName { id: job, task: None })] } else { Vec::new() };
+        let next = look_and_hear(core, 3, &snapshot, words);
         let orders: Vec<ClusterOrder> = (4..40).flat_map(|second| look(core, second, &snapshot)).collect();
         match is_held {
             true => assert_eq!((next, orders), (Vec::new(), Vec::new())),

@@ -1,6 +1,6 @@
 //! Answers that take a while: each is worked at in a thread of its own, once, and kept.
 
-use drystone_live::web::MadePage;
+use drystone_live::web::PageResponse;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// State of the answer to a question.
 pub(super) enum AnswerState {
-    Made(MadePage),
+    Made(PageResponse),
     AtWork,
     /// Others are worked at.
     Full,
@@ -25,7 +25,7 @@ pub(super) enum AnswerState {
 struct KeptAnswer {
     question: String,
     /// `None` while it is worked at.
-    page: Option<MadePage>,
+    page: Option<PageResponse>,
     /// True if a browser has the page of work under way and will ask for this one.
     is_awaited: bool,
 }
@@ -44,50 +44,51 @@ impl AnswerDesk {
     pub(super) fn answer(
         self: &Arc<Self>,
         question: &str,
-        work: impl FnOnce() -> MadePage + Send + 'static,
-        fault: impl FnOnce() -> MadePage + Send + 'static,
+        work: impl FnOnce() -> PageResponse + Send + 'static,
+        fault: impl FnOnce() -> PageResponse + Send + 'static,
     ) -> AnswerState {
-        let mut answers = self.answers();
-        if !answers.iter().any(|kept| kept.question == question) {
-            if answers.iter().filter(|kept| kept.page.is_none()).count() >= AT_WORK {
+        let mut answers = self.lock_answers();
+        if !answers.iter().any(|entry| entry.question == question) {
+            if answers.iter().filter(|entry| entry.page.is_none()).count() >= AT_WORK {
                 return AnswerState::Full;
             }
             while answers.len() >= KEPT
-                && let Some(oldest) = answers.iter().position(|kept| kept.page.is_some())
+                && let Some(oldest) = answers.iter().position(|entry| entry.page.is_some())
             {
                 answers.remove(oldest);
             }
             let (desk, key) = (Arc::clone(self), question.to_string());
-            let worker = move || desk.put(&key, catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| fault()));
+            let worker =
+                move || desk.keep_answer(&key, catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| fault()));
             if std::thread::Builder::new().name("answer".to_string()).spawn(worker).is_err() {
                 return AnswerState::Full;
             }
             answers.push_back(KeptAnswer { question: question.to_string(), page: None, is_awaited: false });
         }
         let is_missing = |answers: &mut VecDeque<KeptAnswer>| {
-            answers.iter().any(|kept| kept.question == question && kept.page.is_none())
+            answers.iter().any(|entry| entry.question == question && entry.page.is_none())
         };
         let waited = self.done.wait_timeout_while(answers, PATIENCE, is_missing);
         let (mut answers, _) = waited.unwrap_or_else(PoisonError::into_inner);
         // Where another request took a failure away meanwhile, the browser asks again.
-        let Some(at) = answers.iter().position(|kept| kept.question == question) else { return AnswerState::AtWork };
-        let kept = &mut answers[at];
-        let was_awaited = std::mem::replace(&mut kept.is_awaited, kept.page.is_none());
-        let Some(page) = kept.page.clone() else { return AnswerState::AtWork };
+        let Some(at) = answers.iter().position(|entry| entry.question == question) else { return AnswerState::AtWork };
+        let entry = &mut answers[at];
+        let was_awaited = std::mem::replace(&mut entry.is_awaited, entry.page.is_none());
+        let Some(page) = entry.page.clone() else { return AnswerState::AtWork };
         if page.status >= 400 && !was_awaited {
             answers.remove(at);
         }
         AnswerState::Made(page)
     }
 
-    fn put(&self, question: &str, page: MadePage) {
-        for kept in self.answers().iter_mut().filter(|kept| kept.question == question) {
-            kept.page = Some(page.clone());
+    fn keep_answer(&self, question: &str, page: PageResponse) {
+        for entry in self.lock_answers().iter_mut().filter(|entry| entry.question == question) {
+            entry.page = Some(page.clone());
         }
         self.done.notify_all();
     }
 
-    fn answers(&self) -> MutexGuard<'_, VecDeque<KeptAnswer>> {
+    fn lock_answers(&self) -> MutexGuard<'_, VecDeque<KeptAnswer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -97,8 +98,8 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    fn page(status: u16) -> MadePage {
-        MadePage { status, html: "".into() }
+    fn page(status: u16) -> PageResponse {
+        PageResponse { status, html: "".into() }
     }
 
     /// Waits until the desk has an answer: whatever the machine does meanwhile.
@@ -121,11 +122,11 @@ mod tests {
         // again.
         assert_eq!(ask(&desk, "b", 400), 400);
         while ask(&desk, "b", 200) != 200 {}
-        let fail = || -> MadePage { panic!("as the test wants it") };
-        while !matches!(desk.answer("c", fail, || page(500)), AnswerState::Made(MadePage { status: 500, .. })) {}
+        let fail = || -> PageResponse { panic!("as the test wants it") };
+        while !matches!(desk.answer("c", fail, || page(500)), AnswerState::Made(PageResponse { status: 500, .. })) {}
         while ask(&desk, "c", 200) != 200 {}
         (0..2 * KEPT).for_each(|n| assert_eq!(ask(&desk, &n.to_string(), 200), 200));
-        assert!(desk.answers().len() <= KEPT);
+        assert!(desk.lock_answers().len() <= KEPT);
         assert_eq!(ask(&desk, "a", 400), 400, "the oldest answers are given up");
     }
 

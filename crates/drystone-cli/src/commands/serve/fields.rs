@@ -6,20 +6,20 @@ use std::fmt::Write;
 pub(super) fn read_fields(query: &str) -> Vec<(String, String)> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "")));
-    pairs.map(|(name, value)| (decoded(name), decoded(value).trim().to_string())).collect()
+    pairs.map(|(name, value)| (decode_text(name), decode_text(value).trim().to_string())).collect()
 }
 
 /// An address with fields.
-pub(super) fn address(path: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn build_address(path: &str, fields: &[(&str, &str)]) -> String {
     let mut text = path.to_string();
     for (at, (name, value)) in fields.iter().enumerate() {
         let mark = if at == 0 { '?' } else { '&' };
-        let _ = write!(text, "{mark}{}={}", encoded(name), encoded(value));
+        let _ = write!(text, "{mark}{}={}", encode_text(name), encode_text(value));
     }
     text
 }
 
-fn encoded(text: &str) -> String {
+fn encode_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -33,7 +33,7 @@ fn encoded(text: &str) -> String {
     out
 }
 
-fn decoded(text: &str) -> String {
+fn decode_text(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn fields_survive_an_address() {
         for value in ["gpu:+8", "normal: MaxTRESPU=cpu=256", "a&b=c;d#e?f", "100%", "zwölf", "'\"<>", ""] {
-            let text = address("/whatif", &[("change", value), ("nodes", "+1")]);
+            let text = build_address("/whatif", &[("change", value), ("nodes", "+1")]);
             let (path, query) = text.split_once('?').expect("fields");
             assert_eq!(path, "/whatif");
             let fields = read_fields(query);

@@ -1,6 +1,6 @@
 //! Forms of the pages, and what stands between them.
 
-use super::fields::address;
+use super::fields::build_address;
 use crate::commands::waits::causes::CauseStep;
 use crate::output::number::duration;
 use drystone_report::html::{escape, prose};
@@ -18,7 +18,7 @@ pub(super) const CHANGES: [(&str, &str, &str); 5] = [
 
 /// The form that asks for a job.
 pub(super) fn job_form(job: &str) -> String {
-    let field = field("job", "Slurm job ID", "such as 4711, or 102_3 of an array", job);
+    let field = write_field("job", "Slurm job ID", "such as 4711, or 102_3 of an array", job);
     format!("<form class=\"question\" action=\"/explain\">{field}<button>Explain</button></form>\n")
 }
 
@@ -26,12 +26,12 @@ pub(super) fn job_form(job: &str) -> String {
 pub(super) fn change_form(fields: &[(String, String)]) -> String {
     let mut form = "<form class=\"question\" action=\"/whatif\">".to_string();
     for (name, words, example) in CHANGES {
-        form += &field(name, words, &format!("such as {example}"), value_of(fields, name));
+        form += &write_field(name, words, &format!("such as {example}"), find_value(fields, name));
     }
     form + "<button>Simulate</button></form>\n"
 }
 
-fn field(name: &str, words: &str, hint: &str, value: &str) -> String {
+fn write_field(name: &str, words: &str, hint: &str, value: &str) -> String {
     format!(
         "<label>{} <input name=\"{name}\" value=\"{}\" autocomplete=\"off\" spellcheck=\"false\"><span class=\"hint\">{}</span></label>",
         escape(words),
@@ -40,17 +40,17 @@ fn field(name: &str, words: &str, hint: &str, value: &str) -> String {
     )
 }
 
-pub(super) fn value_of<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
+pub(super) fn find_value<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
     fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
 }
 
 /// A section with a heading.
-pub(super) fn section(id: &str, heading: &str, content: &str) -> String {
+pub(super) fn write_section(id: &str, heading: &str, content: &str) -> String {
     format!("<section id=\"{id}\"><h2>{}</h2>\n{content}</section>\n", escape(heading))
 }
 
 /// Notes and warnings of a command.
-pub(super) fn notes(messages: &[String]) -> String {
+pub(super) fn write_notes(messages: &[String]) -> String {
     messages.iter().fold(String::new(), |mut text, message| {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", prose(message));
         text
@@ -64,18 +64,18 @@ pub(super) fn next_links(steps: &[CauseStep], longest: &[LongWait]) -> String {
         text.push_str("<p>By cause, with the numbers of the causes below:</p>\n<ol class=\"steps\">");
         for step in steps {
             let command = escape(&step.command());
-            let shown = match step_address(step.words()) {
+            let item = match step_address(step.words()) {
                 Some(address) => format!("<a href=\"{}\">{command}</a>", escape(&address)),
                 None => format!("<code>{command}</code>"),
             };
-            let _ = write!(text, "<li value=\"{}\">{shown}</li>", step.number());
+            let _ = write!(text, "<li value=\"{}\">{item}</li>", step.number());
         }
         text.push_str("</ol>\n");
     }
     if !longest.is_empty() {
         text.push_str("<p>The longest waits, explained: ");
         let links = longest.iter().map(|long| {
-            let address = escape(&address("/explain", &[("job", &long.job)]));
+            let address = escape(&build_address("/explain", &[("job", &long.job)]));
             format!("<a href=\"{address}\">{}</a> ({})", escape(&long.job), duration(long.wait as f64))
         });
         text.push_str(&links.collect::<Vec<_>>().join(", "));
@@ -98,11 +98,11 @@ fn step_address(words: &[String]) -> Option<String> {
         "explain" => "/explain",
         _ => return None,
     };
-    Some(address(path, &fields))
+    Some(build_address(path, &fields))
 }
 
 /// A story of lines: the first one is the answer, where there is one for people.
-pub(super) fn story(text: &str) -> String {
+pub(super) fn write_story(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let mut html = format!("<p class=\"headline\">{}</p>\n<div class=\"story\">", prose(first));
@@ -141,7 +141,13 @@ mod tests {
     fn nothing_of_a_site_gets_out_of_its_place() {
         let bad = "\"><b>";
         let fields = [("nodes".to_string(), bad.to_string())];
-        let html = [job_form(bad), change_form(&fields), story(bad), notes(&[bad.to_string()]), section("a", bad, "")];
+        let html = [
+            job_form(bad),
+            change_form(&fields),
+            write_story(bad),
+            write_notes(&[bad.to_string()]),
+            write_section("a", bad, ""),
+        ];
         assert!(html.iter().all(|html| !html.contains("<b>") && html.contains("&lt;b&gt;")), "{html:?}");
     }
 }

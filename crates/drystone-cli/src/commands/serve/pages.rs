@@ -1,8 +1,8 @@
 //! Pages of a site: what each asks for, and the command that makes it.
 
 use super::desk::{AnswerDesk, AnswerState};
-use super::fields::{address, read_fields};
-use super::forms::{CHANGES, change_form, job_form, next_links, notes, section, story, value_of};
+use super::fields::{build_address, read_fields};
+use super::forms::{CHANGES, change_form, find_value, job_form, next_links, write_notes, write_section, write_story};
 use crate::args::Command;
 use crate::commands::{explain, fidelity, gantt, waits, whatif};
 use crate::exit::{CommandFailure, USAGE};
@@ -10,9 +10,9 @@ use crate::input::{self, WorkloadInput};
 use crate::library::of_words;
 use crate::output::{Printable, message};
 use crate::site;
-use drystone_live::web::{MadePage, PageMaker};
+use drystone_live::web::{PageMaker, PageResponse};
 use drystone_report::html::{escape, prose};
-use drystone_report::{ServedParts, pending_page, section_page, served_page};
+use drystone_report::{ServerParts, pending_page, section_page, served_page};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,15 +81,15 @@ impl SitePages {
 }
 
 impl PageMaker for SitePages {
-    fn make_page(&self, path: &str, query: &str) -> MadePage {
+    fn make_page(&self, path: &str, query: &str) -> PageResponse {
         let fields: Vec<(String, String)> =
             read_fields(query).into_iter().filter(|(_, value)| !value.is_empty()).collect();
         let Some(&(place, name)) = PAGES.iter().find(|(address, _)| *address == path) else {
             let text = format!("<p role=\"alert\">There is no page {}.</p>", escape(path));
-            return finished(404, &section_page("No such page", &text), "");
+            return finish_page(404, &section_page("No such page", &text), "");
         };
         if let Some(form) = empty_form(place, &fields) {
-            return finished(200, &section_page(name, &form), place);
+            return finish_page(200, &section_page(name, &form), place);
         }
         // A site that is imported again has other answers.
         let version = std::fs::metadata(&self.manifest).and_then(|data| data.modified()).ok();
@@ -98,7 +98,7 @@ impl PageMaker for SitePages {
         let work = move || maker.answer(place, name, &fields);
         let fault = move || {
             let text = "<p role=\"alert\">This page failed because of a bug; see the terminal for details.</p>";
-            finished(500, &section_page(name, text), place)
+            finish_page(500, &section_page(name, text), place)
         };
         match self.desk.answer(&question, work, fault) {
             AnswerState::Made(page) => page,
@@ -106,14 +106,14 @@ impl PageMaker for SitePages {
                 let text = format!(
                     "<p role=\"status\">Computing: {}.</p>\n<progress aria-label=\"At work\"></progress>\n\
                      <p class=\"note\">This page updates when the answer is ready (<a href=\"{}\">check now</a>).</p>\n",
-                    escape(&asked(place, &read_fields(query))),
+                    escape(&describe_question(place, &read_fields(query))),
                     escape(&format!("{path}?{query}"))
                 );
-                finished(202, &pending_page(name, &text), place)
+                finish_page(202, &pending_page(name, &text), place)
             }
             AnswerState::Full => {
                 let text = "<p role=\"alert\">Four other answers are still being computed; reload this page when one of them has finished.</p>";
-                finished(503, &section_page(name, text), place)
+                finish_page(503, &section_page(name, text), place)
             }
         }
     }
@@ -121,54 +121,56 @@ impl PageMaker for SitePages {
 
 impl SitePageMaker {
     /// The page of a question, or why there is none: the sentence of the command.
-    fn answer(&self, place: &str, name: &str, fields: &Fields) -> MadePage {
-        let (made, messages) = message::overhear(|| match place {
+    fn answer(&self, place: &str, name: &str, fields: &Fields) -> PageResponse {
+        let (outcome, messages) = message::overhear(|| match place {
             "/explain" => self.explain(fields),
             "/whatif" => self.whatif(fields),
             "/gantt" => self.gantt(fields),
             "/fidelity" => self.fidelity(),
             _ => self.waits(fields),
         });
-        match made {
+        match outcome {
             Ok(PageParts { html, section }) => {
                 // The page of waits has its notes.
-                let notes = if place == "/" { String::new() } else { notes(&messages) };
-                let parts = ServedParts { links: &PAGES, current: place, section: &section, notes: &notes };
-                MadePage { status: 200, html: served_page(&html, &parts).into() }
+                let notes = if place == "/" { String::new() } else { write_notes(&messages) };
+                let parts = ServerParts { links: &PAGES, current: place, section: &section, notes: &notes };
+                PageResponse { status: 200, html: served_page(&html, &parts).into() }
             }
             Err(failure) => {
                 let status = if failure.code() == USAGE { 400 } else { 500 };
                 let text = format!("<p role=\"alert\" class=\"bad\">{}</p>\n", prose(failure.text()));
-                finished(status, &section_page(name, &(text + &form(place, fields))), place)
+                finish_page(status, &section_page(name, &(text + &fill_form(place, fields))), place)
             }
         }
     }
 
     /// The words of a command with this site and options of the page's fields.
     fn words(&self, command: &str, fields: &Fields, options: &[&str]) -> Vec<String> {
-        let known = fields.iter().filter(|(name, _)| options.contains(&name.as_str()));
-        let given = known.map(|(name, value)| format!("--{name}={value}"));
-        [command.to_string(), self.path.clone()].into_iter().chain(given).collect()
+        let chosen_fields = fields.iter().filter(|(name, _)| options.contains(&name.as_str()));
+        let option_words = chosen_fields.map(|(name, value)| format!("--{name}={value}"));
+        [command.to_string(), self.path.clone()].into_iter().chain(option_words).collect()
     }
 
     fn waits(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
-        let Command::Waits(args) = parsed(&self.words("waits", fields, &WAITS))? else { return Err(no_page()) };
-        let shown = waits::asked(&args)?;
-        let mut links = next_links(shown.steps(), shown.longest());
+        let Command::Waits(args) = parse_command(&self.words("waits", fields, &WAITS))? else {
+            return Err(refuse_empty());
+        };
+        let waits = waits::asked(&args)?;
+        let mut links = next_links(waits.steps(), waits.longest());
         links.push_str("<p>Waits by ");
         let period: Vec<(&str, &str)> = ["since", "until"]
-            .map(|name| (name, value_of(fields, name)))
+            .map(|name| (name, find_value(fields, name)))
             .into_iter()
             .filter(|(_, value)| !value.is_empty())
             .collect();
         let groupings = GROUPINGS.iter().map(|by| {
             let words = by.replace(',', " and ");
             let options: Vec<(&str, &str)> = [("by", *by)].into_iter().chain(period.iter().copied()).collect();
-            format!("<a href=\"{}\">{words}</a>", escape(&address("/", &options)))
+            format!("<a href=\"{}\">{words}</a>", escape(&build_address("/", &options)))
         });
         links.push_str(&groupings.collect::<Vec<_>>().join(" · "));
         links.push_str("</p>\n");
-        Ok(PageParts { html: shown.page()?, section: section("next", "Next", &(links + &job_form(""))) })
+        Ok(PageParts { html: waits.page()?, section: write_section("next", "Next", &(links + &job_form(""))) })
     }
 
     /// Name of the policy that represents the site's own, which an import may change.
@@ -182,28 +184,30 @@ impl SitePageMaker {
         if policy != SLURM {
             words.push(format!("--policy={policy}"));
         }
-        let Command::Explain(args) = parsed(&words)? else { return Err(no_page()) };
-        let told = explain::asked(&args)?;
-        let html = section_page(&format!("Job {}", args.job), &story(&told.text));
+        let Command::Explain(args) = parse_command(&words)? else { return Err(refuse_empty()) };
+        let job_story = explain::tell_job(&args)?;
+        let html = section_page(&format!("Job {}", args.job), &write_story(&job_story.text));
         Ok(PageParts { html, section: job_form(&args.job) })
     }
 
     fn whatif(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
         let options = CHANGES.map(|(name, ..)| name);
-        let Command::Whatif(args) = parsed(&self.words("whatif", fields, &options))? else { return Err(no_page()) };
-        let found = whatif::found(&args, None, &NEVER)?.ok_or_else(no_page)?;
+        let Command::Whatif(args) = parse_command(&self.words("whatif", fields, &options))? else {
+            return Err(refuse_empty());
+        };
+        let result = whatif::found(&args, None, &NEVER)?.ok_or_else(refuse_empty)?;
         let again = format!("<details><summary>Other changes</summary>\n{}</details>\n", change_form(fields));
-        Ok(PageParts { html: found.page()?, section: again })
+        Ok(PageParts { html: result.page()?, section: again })
     }
 
     /// A week of the schedule of one pool, as the site's own policy makes it.
     fn gantt(&self, fields: &Fields) -> Result<PageParts, CommandFailure> {
         let (site, _) = site::open(&self.folder)?;
         let busiest = site.manifest.pools.get(usize::from(site::busiest(&site))).map(|pool| pool.name.clone());
-        let asked = Some(value_of(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
-        let pool = self.pool.clone().or(asked).or(busiest).ok_or_else(no_page)?;
-        if !site.manifest.pools.iter().any(|known| known.name == pool) {
-            let names: Vec<&str> = site.manifest.pools.iter().map(|known| known.name.as_str()).collect();
+        let named = Some(find_value(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
+        let pool = self.pool.clone().or(named).or(busiest).ok_or_else(refuse_empty)?;
+        if !site.manifest.pools.iter().any(|other| other.name == pool) {
+            let names: Vec<&str> = site.manifest.pools.iter().map(|other| other.name.as_str()).collect();
             return Err(CommandFailure::usage(format_args!(
                 "{}: no pool is called `{pool}`; the pools are {}",
                 self.folder.display(),
@@ -212,22 +216,22 @@ impl SitePageMaker {
         }
         let path = format!("{}#{pool}", self.folder.display());
         let words = ["gantt", &path, &format!("--policy={}", self.read_own_policy()?)].map(str::to_string);
-        let Command::Gantt(mut args) = parsed(&words)? else { return Err(no_page()) };
+        let Command::Gantt(mut args) = parse_command(&words)? else { return Err(refuse_empty()) };
         let input =
             WorkloadInput::part(args.source.path(), (&args.log, &args.cut, &args.real), input::UNSEEDED, false)?;
         let days = input.workload.submits().map_or(0, |(_, last)| last.0.div_euclid(DAY)) + 1;
-        let day = match value_of(fields, "day") {
+        let day = match find_value(fields, "day") {
             "" => (days - WEEK).max(0),
             text => text.parse().ok().filter(|day| (0..days).contains(day)).ok_or_else(|| {
                 CommandFailure::usage(format_args!("day {text}: the records have days from 0 to {}", days - 1))
             })?,
         };
         args.window = Some(format!("{}..{}", day * DAY, (day + WEEK) * DAY));
-        let chart = gantt::drawn(&args, &input, None)?.ok_or_else(no_page)?;
+        let chart = gantt::drawn(&args, &input, None)?.ok_or_else(refuse_empty)?;
         let mut text = format!("<p>Days {day} to {} of 0 to {}, simulated", (day + WEEK).min(days) - 1, days - 1);
         let mut link = |pool: &str, day: i64, words: &str| {
             let day = day.clamp(0, days - 1).to_string();
-            let address = address("/gantt", &[("pool", pool), ("day", &day)]);
+            let address = build_address("/gantt", &[("pool", pool), ("day", &day)]);
             let _ = write!(text, " · <a href=\"{}\">{}</a>", escape(&address), escape(words));
         };
         if day > 0 {
@@ -239,7 +243,7 @@ impl SitePageMaker {
         let others = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
         for other in others.filter(|other| other.name != pool) {
             // Its records may end on another day.
-            let address = address("/gantt", &[("pool", &other.name)]);
+            let address = build_address("/gantt", &[("pool", &other.name)]);
             let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape(&address), escape(&other.name));
         }
         text.push_str("</p>\n");
@@ -247,24 +251,26 @@ impl SitePageMaker {
     }
 
     fn fidelity(&self) -> Result<PageParts, CommandFailure> {
-        let Command::Fidelity(args) = parsed(&self.words("fidelity", &[], &[]))? else { return Err(no_page()) };
-        let found = fidelity::held(&args, &NEVER)?.ok_or_else(no_page)?;
-        Ok(PageParts { html: found.page()?, section: String::new() })
+        let Command::Fidelity(args) = parse_command(&self.words("fidelity", &[], &[]))? else {
+            return Err(refuse_empty());
+        };
+        let result = fidelity::held(&args, &NEVER)?.ok_or_else(refuse_empty)?;
+        Ok(PageParts { html: result.page()?, section: String::new() })
     }
 }
 
-fn parsed(words: &[String]) -> Result<Command, CommandFailure> {
+fn parse_command(words: &[String]) -> Result<Command, CommandFailure> {
     of_words(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn no_page() -> CommandFailure {
+fn refuse_empty() -> CommandFailure {
     CommandFailure::usage("there is nothing to show")
 }
 
 /// The form of a page, where it has one.
-fn form(place: &str, fields: &Fields) -> String {
+fn fill_form(place: &str, fields: &Fields) -> String {
     match place {
-        "/explain" => job_form(value_of(fields, "job")),
+        "/explain" => job_form(find_value(fields, "job")),
         "/whatif" => change_form(fields),
         _ => String::new(),
     }
@@ -273,22 +279,22 @@ fn form(place: &str, fields: &Fields) -> String {
 /// The form of a page that asks for something, where nothing is asked yet.
 fn empty_form(place: &str, fields: &Fields) -> Option<String> {
     let is_asked = match place {
-        "/explain" => !value_of(fields, "job").is_empty(),
-        "/whatif" => CHANGES.iter().any(|(name, ..)| !value_of(fields, name).is_empty()),
+        "/explain" => !find_value(fields, "job").is_empty(),
+        "/whatif" => CHANGES.iter().any(|(name, ..)| !find_value(fields, name).is_empty()),
         _ => true,
     };
-    (!is_asked).then(|| form(place, &[]))
+    (!is_asked).then(|| fill_form(place, &[]))
 }
 
 /// A question in a few words.
-fn asked(place: &str, fields: &Fields) -> String {
+fn describe_question(place: &str, fields: &Fields) -> String {
     let values: Vec<&str> = fields.iter().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty()).collect();
     let name = PAGES.iter().find(|(address, _)| *address == place).map_or("", |(_, name)| name);
     if values.is_empty() { name.to_string() } else { format!("{name}: {}", values.join("; ")) }
 }
 
 /// A page of the server's own.
-fn finished(status: u16, html: &str, current: &str) -> MadePage {
-    let parts = ServedParts { links: &PAGES, current, ..ServedParts::default() };
-    MadePage { status, html: served_page(html, &parts).into() }
+fn finish_page(status: u16, html: &str, current: &str) -> PageResponse {
+    let parts = ServerParts { links: &PAGES, current, ..ServerParts::default() };
+    PageResponse { status, html: served_page(html, &parts).into() }
 }

@@ -10,4 +10,4 @@ mod chromium;
 mod legible;
 mod pages;
 #[cfg(unix)]
-mod served;
+mod site_pages;

@@ -15,12 +15,12 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 
 /// Maker of pages. It is called on a thread of its own and may take its time.
 pub trait PageMaker: Send + Sync + 'static {
-    fn make_page(&self, path: &str, query: &str) -> MadePage;
+    fn make_page(&self, path: &str, query: &str) -> PageResponse;
 }
 
 /// A page with its status of HTTP.
 #[derive(Clone, Debug)]
-pub struct MadePage {
+pub struct PageResponse {
     pub status: u16,
     pub html: Arc<str>,
 }
@@ -31,16 +31,16 @@ pub struct MadePage {
 /// # Errors
 /// It cannot listen there.
 pub fn serve_pages(listen: &Listen, maker: Arc<dyn PageMaker>) -> Result<Option<String>, ListenError> {
-    spawn_server(listen, |local| MadeSite { maker, local })
+    spawn_server(listen, |local| PageServer { maker, local })
 }
 
-struct MadeSite {
+struct PageServer {
     maker: Arc<dyn PageMaker>,
     /// True if only requests for loopback are answered.
     local: bool,
 }
 
-impl Answers for MadeSite {
+impl Answers for PageServer {
     fn answer(&self, request: &Request<Incoming>) -> NextAnswer {
         if let Some(refusal) = refuse(request, self.local) {
             return Box::pin(ready(refusal));
@@ -49,8 +49,8 @@ impl Answers for MadeSite {
         let (path, query) = (uri.path().to_string(), uri.query().unwrap_or_default().to_string());
         let maker = Arc::clone(&self.maker);
         Box::pin(async move {
-            let made = tokio::task::spawn_blocking(move || maker.make_page(&path, &query)).await;
-            let (status, body) = match made {
+            let response = tokio::task::spawn_blocking(move || maker.make_page(&path, &query)).await;
+            let (status, body) = match response {
                 Ok(page) => (page.status, Bytes::copy_from_slice(page.html.as_bytes())),
                 Err(_) => (500, Bytes::from_static(b"<!doctype html><title>Error</title>The page could not be made.")),
             };

@@ -20,7 +20,7 @@ const PENDING: &str = "const look=()=>fetch(location.href,{method:'HEAD',cache:'
 
 /// Parts that a server adds to a page.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ServedParts<'a> {
+pub struct ServerParts<'a> {
     /// Addresses and names of the pages beside each other.
     pub links: &'a [(&'a str, &'a str)],
     /// Address of this page among them.
@@ -32,7 +32,7 @@ pub struct ServedParts<'a> {
 }
 
 /// A page with links to those beside it, and with forms that work.
-pub fn served_page(page: &str, parts: &ServedParts<'_>) -> String {
+pub fn served_page(page: &str, parts: &ServerParts<'_>) -> String {
     let mut bar = "<nav class=\"pages\" aria-label=\"Pages\">".to_string();
     for (address, name) in parts.links {
         let mark = if *address == parts.current { " aria-current=\"page\"" } else { "" };
@@ -96,7 +96,7 @@ mod tests {
         for page in [page.html(), section_page("<header> of <b>", "<section></section>"), pending_page("<b>", "")] {
             let links = [("/", "Waits"), ("/?a=1&b=2", "<b>")];
             let parts =
-                ServedParts { links: &links, current: "/", section: "<p id=\"own\">", notes: "<p id=\"last\">" };
+                ServerParts { links: &links, current: "/", section: "<p id=\"own\">", notes: "<p id=\"last\">" };
             let served = served_page(&page, &parts);
             assert!(!served.contains("<b>") && served.contains("form-action 'self'"), "{served}");
             assert_eq!(served.matches("<main").count(), 1);
