@@ -97,6 +97,19 @@ fn a_time_that_was_queued_is_told_by_its_values() {
     assert_eq!((submits(&site), runs(&site)), (vec![1_700_000_000, 1_700_000_001], vec![Some(3_600), Some(100)]));
 }
 
+/// A column that could be the job's number by its values, and is not called so, is asked for.
+#[test]
+fn a_number_of_another_name_is_asked_for() {
+    let head = "rec,person,t_submit,t_begin,t_finish,ncores\n";
+    let rows = ["7,ann,1700000000,1700000060,1700003660,4\n", "8,bob,1700000000,1700000060,1700000160,4\n"];
+    let error = error_of(&format!("{head}{}{}", rows[0], rows[1]), &utc());
+    assert_eq!(own_line(&error), "-,User,Submit,Start,End,AllocCPUS");
+    assert!(error.contains("rows are numbered; or is `rec` the job's number (JobID, or JobKey for names)?"), "{error}");
+    // With one number twice it cannot be.
+    let error = error_of(&format!("{head}{}{}{}", rows[0], rows[1], rows[1]), &utc());
+    assert!(error.contains("no column has another value in each row"), "{error}");
+}
+
 #[test]
 fn an_exit_code_is_no_limit() {
     let text = "7|2022-03-14T05:00:00|2022-03-14T05:01:00|2022-03-14T06:01:00|0:0|4\n\

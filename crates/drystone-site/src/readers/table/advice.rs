@@ -10,6 +10,8 @@ use super::words::{ColumnRole, LengthUnit};
 use crate::error::SiteError;
 use crate::readers::sacct::{RowHeader, TrialFigures, lacks_zone, said, try_columns};
 use crate::rows::ReadSettings;
+use crate::text::Id;
+use std::collections::BTreeSet;
 
 /// Questions that are printed.
 const ASKED: usize = 6;
@@ -209,7 +211,7 @@ fn of_proposal(
             .extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
     }
     if !found.has(&[ColumnRole::Job]) {
-        open_questions.push("no column is unlike in every row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string());
+        open_questions.push(ask_for_job_number(found, sample));
     }
     let sized = lacks.is_empty();
     if !sized {
@@ -242,6 +244,25 @@ fn of_proposal(
         options,
         outcome: outcome.into(),
         questions: questions.into(),
+    }
+}
+
+/// Returns the question of the job's number where no column is taken for it: the columns that could
+/// be it, those with another number or name of a job in each row.
+fn ask_for_job_number(proposal: &Proposal, sample: &TableSample) -> String {
+    let has_other_values = |at: &usize| {
+        let values: BTreeSet<&str> = sample.rows.iter().map(|row| row[*at].as_str()).collect();
+        values.len() == sample.rows.len() && values.iter().all(|value| Id::read(value.as_bytes()).is_some())
+    };
+    let free = (0..sample.columns()).filter(|at| !proposal.choices.contains_key(at));
+    let unique: Vec<String> = free.filter(has_other_values).take(NAMED).map(|at| sample.shown(at)).collect();
+    match unique.split_first() {
+        None => "no column has another value in each row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string(),
+        Some((only, [])) => format!("rows are numbered; or is {only} the job's number (JobID, or JobKey for names)?"),
+        Some(_) => format!(
+            "rows are numbered; or is one of {} the job's number (JobID, or JobKey for names)?",
+            unique.join(", ")
+        ),
     }
 }
 

@@ -511,7 +511,7 @@ fn people(words: &[String]) -> Vec<(ColumnRole, u32)> {
         () if is(&["parent", "array"]) && !is(&["index", "task"]) => Vec::new(),
         () if is(&["exit", "rc"]) => vec![(ColumnRole::Exit, 2)],
         () if is(&["state", "status", "result", "outcome"]) => vec![(ColumnRole::State, 2)],
-        () if is(&["user", "owner", "submitter", "login"]) && !is(&["group"]) => vec![(ColumnRole::User, 2)],
+        () if is(&["user", "owner", "submitter", "login", "person"]) && !is(&["group"]) => vec![(ColumnRole::User, 2)],
         () if is(&["group", "grp"]) => vec![(ColumnRole::Group, 1)],
         () if is(&["account", "project", "acct", "bank", "proj"]) => vec![(ColumnRole::Account, 2)],
         () if is(&["partition", "vc"]) => vec![(ColumnRole::Partition, 2)],
