@@ -297,11 +297,21 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     for at in table.at.items_mut() {
         at.cluster = Symbol(0);
         at.qos = masked(names, at.qos, key, "qos");
+        at.asks = without_names(names, at.asks);
         at.reservation = masked(names, at.reservation, key, "reservation");
         if hide.partitions {
             at.partition = masked(names, at.partition, key, "partition");
         }
     }
+}
+
+/// Demands without the nodes that they name: no configuration has these any more.
+fn without_names(names: &mut Symbols, asks: Symbol) -> Symbol {
+    let text = names.text(asks).into_owned();
+    let is_kept = |word: &&str| !word.starts_with("on=") && !word.starts_with("without=");
+    let kept: Vec<&str> = text.split_ascii_whitespace().filter(is_kept).collect();
+    let kept = kept.join(" ");
+    if kept == text { asks } else { names.intern(kept.as_bytes()) }
 }
 
 /// Lists of nodes, each node by itself.

@@ -56,6 +56,12 @@ impl Fleet {
         self.parts.get(name).copied().unwrap_or(self.machine.default_part)
     }
 
+    /// Returns whether a partition has a node of this name.
+    pub(crate) fn has_node(&self, part: u16, name: &str) -> bool {
+        let nodes = &self.machine.parts[usize::from(part)].nodes;
+        self.index.get(name).is_some_and(|&node| nodes.contains(node))
+    }
+
     /// Processors that jobs of a partition can have at once.
     pub(crate) fn procs_of(&self, part: u16) -> u64 {
         let cap = self.machine.resources.caps.iter().find(|cap| cap.part == part).map_or(u32::MAX, |cap| cap.cpus);

@@ -11,6 +11,7 @@ use drystone::model::{
     ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, SharedSort, Span, Time,
 };
 use drystone::parts::NodeFloor;
+use drystone_slurm::conf::expand_hostlist;
 use drystone_slurm::model::IdleNodes;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 enum Misfit {
     Licence,
     Uneven,
+    Named,
     Feature,
     Type,
     Memory,
@@ -35,7 +37,8 @@ enum Misfit {
 
 impl Misfit {
     /// In the order in which they are tried.
-    const EACH: [Misfit; 5] = [Misfit::Feature, Misfit::Type, Misfit::Memory, Misfit::Devices, Misfit::Nodes];
+    const EACH: [Misfit; 6] =
+        [Misfit::Named, Misfit::Feature, Misfit::Type, Misfit::Memory, Misfit::Devices, Misfit::Nodes];
 
     /// Takes it from the shape of a job of `procs` processors; the largest node has `most`
     /// kilobytes.
@@ -46,6 +49,10 @@ impl Misfit {
                 if nodes > 1 && procs.is_multiple_of(nodes) {
                     shape.least_cores = shape.least_cores.max(procs / nodes);
                 }
+            }
+            Misfit::Named => {
+                shape.only.clear();
+                shape.excluded.clear();
             }
             Misfit::Feature => shape.features.clear(),
             Misfit::Type => shape.devices.iter_mut().for_each(|device| device.kind.clear()),
@@ -67,6 +74,7 @@ impl Misfit {
         match self {
             Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
             Misfit::Uneven => "Slurm's choice of nodes finds none for them: they get equal parts of their nodes",
+            Misfit::Named => "the partition has not these nodes, or no room on them: any of its nodes serve",
             Misfit::Feature => "no node of the partition has these features: they are not asked for",
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
             Misfit::Memory => "no node of the partition has so much memory: they get all of a node",
@@ -346,6 +354,10 @@ impl Maker<'_> {
             shape.licences.retain(has);
             found.push(Misfit::Licence);
         }
+        if lacks_named(fleet, part, &shape) {
+            Misfit::Named.relax(&mut shape, 0, 0);
+            found.push(Misfit::Named);
+        }
         let procs = job.units;
         let wide = u64::from(procs) > fleet.procs_of(part);
         let machine_memory = fleet.machine.parts[usize::from(part)].nodes.iter();
@@ -483,6 +495,13 @@ fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Option<u16> 
     [part, fleet.machine.default_part].into_iter().chain(all).find(fits)
 }
 
+/// Returns whether a job names nodes that its partition lacks, or fewer than it takes: those beside
+/// them are not known.
+fn lacks_named(fleet: &Fleet, part: u16, shape: &NodeShape) -> bool {
+    let few = shape.nodes.1 != u32::MAX && (shape.only.len() as u32) < shape.nodes.0;
+    !shape.only.is_empty() && (few || shape.only.iter().any(|name| !fleet.has_node(part, name)))
+}
+
 /// Names the part of a demand that does not fit.
 fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
     let memory = |kb: u64| ResourceUnit::Kilobytes.show(kb);
@@ -498,6 +517,15 @@ fn said(misfit: Misfit, shape: &NodeShape, procs: u32) -> String {
         Misfit::Licence => {
             let names: Vec<String> = shape.licences.iter().map(|(name, n)| format!("{name}:{n}")).collect();
             format!("the licences {}", names.join(", "))
+        }
+        Misfit::Named => {
+            let names = |word: &str, names: &[String]| match names {
+                [] => None,
+                [name] => Some(format!("{word} {name}")),
+                [first, rest @ ..] => Some(format!("{word} {first} and {} more", rest.len())),
+            };
+            let parts = [names("the node", &shape.only), names("nodes without", &shape.excluded)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
         }
         Misfit::Feature => format!("the features `{}`", shape.features),
         Misfit::Type | Misfit::Devices => devices(),
@@ -548,7 +576,11 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     let mut devices: BTreeMap<(String, String, bool), u32> = BTreeMap::new();
     for word in job.asks.split_ascii_whitespace() {
         let Some((name, value)) = word.rsplit_once('=') else { continue };
-        if let Some(licence) = name.strip_prefix("license/") {
+        if name == "on" {
+            shape.only = node_names(value);
+        } else if name == "without" {
+            shape.excluded = node_names(value);
+        } else if let Some(licence) = name.strip_prefix("license/") {
             shape.licences.extend(value.parse().ok().filter(|&n| n > 0).map(|n| (licence.to_string(), n)));
         } else if let Some(name) = name.strip_prefix("gres/") {
             let (name, kind) = name.split_once(':').unwrap_or((name, ""));
@@ -572,6 +604,14 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     }
     shape.devices = of_devices(devices, count as u32, spread);
     shape
+}
+
+/// Names of a list of nodes, each once; a list that cannot be read is a name that no node has.
+fn node_names(list: &str) -> Vec<String> {
+    let mut names = expand_hostlist(list).unwrap_or_else(|_| vec![list.to_string()]);
+    names.sort_shared();
+    names.dedup();
+    names
 }
 
 /// A count with a unit of thousands, as Slurm prints it.

@@ -29,6 +29,7 @@ mod rules;
 mod scene;
 mod site;
 mod site_job;
+mod submit_line;
 mod sweep;
 mod text;
 pub mod waits;

@@ -1,32 +1,8 @@
 //! Ranges of nodes that users of Slurm ask for (`sbatch -N 2-4`).
 
+use crate::submit_line::SubmitOptions;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Options of Slurm's commands that are followed by a value of their own: `-p batch`.
-const VALUED: &[u8] = b"aAbcCdDeFGiIJkLmMnNopPqrStTuvwx";
-/// Long options that are not followed by one, as far as they are often used.
-const BARE: &[&str] = &[
-    "--contiguous",
-    "--exclusive",
-    "--hold",
-    "--ignore-pbs",
-    "--no-kill",
-    "--no-requeue",
-    "--no-shell",
-    "--overcommit",
-    "--oversubscribe",
-    "--parsable",
-    "--quiet",
-    "--reboot",
-    "--requeue",
-    "--spread-job",
-    "--test-only",
-    "--use-min-nodes",
-    "--verbose",
-    "--wait",
-    "--pty",
-];
 
 /// Ranges of nodes by the scheduler's numbers of jobs, collected while accounting is read.
 #[derive(Clone, Debug, Default)]
@@ -52,34 +28,7 @@ impl NodeRanges {
 /// The range of nodes in a command such as `sbatch -N 2-4 job.sh`; `None` where it has none, or one
 /// number.
 fn node_range(line: &str) -> Option<(u32, u32)> {
-    let mut words = line.split_whitespace().skip(1).peekable();
-    let mut range = None;
-    while let Some(word) = words.next() {
-        let value = if let Some(value) = word.strip_prefix("--nodes=") {
-            Some(value)
-        } else if word == "--nodes" || word == "-N" {
-            words.next()
-        } else if let Some(value) = word.strip_prefix("-N") {
-            Some(value)
-        } else if word.starts_with("--") {
-            // Another option, and its value where that is a word of its own.
-            if !word.contains('=') && !BARE.contains(&word) && words.peek().is_some_and(|next| !next.starts_with('-')) {
-                words.next();
-            }
-            continue;
-        } else if let Some(letters) = word.strip_prefix('-') {
-            if letters.len() == 1 && VALUED.contains(&letters.as_bytes()[0]) {
-                words.next();
-            }
-            continue;
-        } else {
-            // The program: what follows are its own options.
-            break;
-        };
-        // The last one holds, as in Slurm.
-        range = value.and_then(read_range);
-    }
-    range
+    SubmitOptions::read(line).nodes.and_then(read_range)
 }
 
 /// Reads a range such as `2-4`, or `1k-2k` with `k` for 1,024.
@@ -103,6 +52,8 @@ mod tests {
     fn ranges_are_found_where_slurm_takes_them() {
         for (line, expected) in [
             ("sbatch -N 2-4 job.sh", Some((2, 4))),
+            ("sbatch -v -N 2-4 job.sh", Some((2, 4))),
+            ("sbatch -QN2-4 job.sh", Some((2, 4))),
             ("sbatch -N2-4 job.sh", Some((2, 4))),
             ("sbatch --nodes=1-16 --exclusive job.sh", Some((1, 16))),
             ("srun -p batch --mem 4G --nodes 3-5 ./a.out -N 7-9", Some((3, 5))),

@@ -1,7 +1,8 @@
 //! Coverage and power of inference: independent logs, each with its interval, and the true change,
 //! which is that of the other logs of its cell.
 //!
-//! One log gives every length: its first weeks are a shorter log.
+//! Logs of each length are logs of their own, with the load of their cell: the first weeks of a
+//! longer log have another load each.
 
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
@@ -59,9 +60,9 @@ pub struct CoverageStudy {
     pub procs: Procs,
     pub model: WorkloadModel,
     pub loads: Vec<f64>,
-    /// Lengths in weeks, ascending; the last is simulated.
+    /// Lengths in weeks.
     pub weeks: Vec<usize>,
-    /// Logs of each load.
+    /// Logs of each load and length.
     pub logs: usize,
     /// Seed of the first log.
     pub seed: u64,
@@ -91,15 +92,20 @@ impl CoverageStudy {
         all
     }
 
-    fn params(&self, load: usize, log: usize) -> Params {
-        let weeks = self.weeks.last().copied().unwrap_or(0) as i64;
+    /// Parameters of a log; cells are numbered by load and within it by length.
+    fn params(&self, cell: usize, log: usize) -> Params {
+        let (load, weeks) = self.load_and_weeks(cell);
         Params {
-            load: Some(self.loads[load]),
-            seed: self.seed + 1_000 * load as u64 + log as u64,
+            load: Some(load),
+            seed: self.seed + 1_000 * cell as u64 + log as u64,
             model: self.model,
-            length: WorkloadLength::Span(Span(weeks * Span::WEEK.0)),
+            length: WorkloadLength::Span(Span(weeks as i64 * Span::WEEK.0)),
             ..Params::new(self.procs, 1)
         }
+    }
+
+    fn load_and_weeks(&self, cell: usize) -> (f64, usize) {
+        (self.loads[cell / self.weeks.len()], self.weeks[cell % self.weeks.len()])
     }
 }
 
@@ -167,13 +173,13 @@ pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageErro
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= study.loads.len() * study.logs {
+            if at >= study.loads.len() * study.weeks.len() * study.logs {
                 return;
             }
-            let (load, log) = (at / study.logs, at % study.logs);
-            let sums = generate(&study.params(load, log))
+            let (cell, log) = (at / study.logs, at % study.logs);
+            let sums = generate(&study.params(cell, log))
                 .map_err(CoverageError::from)
-                .and_then(|workload| simulate_log(&workload, &comparisons, study.weeks.last().copied().unwrap_or(0)));
+                .and_then(|workload| simulate_log(&workload, &comparisons, study.load_and_weeks(cell).1));
             lock().push((at, sums));
         }
     };
@@ -186,25 +192,17 @@ pub fn coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, CoverageErro
     all.sort_by_key(|one| one.0);
     let logs: Vec<LogSums> = all.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
     let mut cells = Vec::new();
-    for (load, logs) in logs.chunks(study.logs.max(1)).enumerate() {
-        for &weeks in &study.weeks {
-            for (at, comparison) in comparisons.iter().enumerate() {
-                for (place, measure) in MEASURES.into_iter().enumerate() {
-                    let of: Vec<Vec<PairedSums>> =
-                        logs.iter().map(|log| log[at][place].iter().map(|case| first(case, weeks)).collect()).collect();
-                    let cell = count(&of, comparison.null);
-                    cells.push(CoverageCell { load: study.loads[load], weeks, comparison: at, measure, ..cell });
-                }
+    for (cell, logs) in logs.chunks(study.logs.max(1)).enumerate() {
+        let (load, weeks) = study.load_and_weeks(cell);
+        for (at, comparison) in comparisons.iter().enumerate() {
+            for (place, measure) in MEASURES.into_iter().enumerate() {
+                let sums: Vec<Vec<PairedSums>> = logs.iter().map(|log| log[at][place].clone()).collect();
+                let counts = count(&sums, comparison.null);
+                cells.push(CoverageCell { load, weeks, comparison: at, measure, ..counts });
             }
         }
     }
     Ok(cells)
-}
-
-/// The first weeks of a case.
-fn first(case: &PairedSums, weeks: usize) -> PairedSums {
-    let of = |sums: &[PeriodSum]| sums[..weeks.min(sums.len())].to_vec();
-    PairedSums { old: of(&case.old), new: of(&case.new) }
 }
 
 /// Simulates what the comparisons need, each once.

@@ -2,6 +2,7 @@
 //! order, so that equal jobs have equal texts.
 
 use super::resources::MemoryRequest;
+use crate::submit_line::SubmitOptions;
 use drystone::model::SharedSort;
 use std::io::Write;
 
@@ -18,6 +19,8 @@ pub(crate) struct AskColumns<'a> {
     pub(crate) licences: &'a [u8],
     /// `ReqMem`.
     pub(crate) memory: MemoryRequest,
+    /// `SubmitLine`.
+    pub(crate) command: &'a [u8],
 }
 
 /// `mem=4096n` or `mem=4096c` (kilobytes for each node or processor), `mem=all`,
@@ -46,6 +49,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     words.iter_mut().for_each(|word| word.retain(|b| !b.is_ascii_whitespace()));
     words.sort_shared();
     words.dedup();
+    words.extend(named_nodes(of.command));
     let mut text = Vec::new();
     let memory = match of.memory {
         MemoryRequest::PerNode(kb) => write!(text, "mem={kb}n"),
@@ -62,6 +66,14 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
         text.extend(word);
     }
     text
+}
+
+/// Nodes that the command names.
+fn named_nodes(command: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let line = String::from_utf8_lossy(command);
+    let options = SubmitOptions::read(&line);
+    let word = |name: &str, list| SubmitOptions::listed(list).map(|list| format!("{name}={list}").into_bytes());
+    [word("on", options.only), word("without", options.excluded)].into_iter().flatten()
 }
 
 /// The number by which Slurm knows `gpu`, its letters as bytes: some old versions print it.
@@ -95,8 +107,26 @@ mod tests {
             gres: gres.as_bytes(),
             licences: licences.as_bytes(),
             memory,
+            command: b"",
         };
         String::from_utf8(asks(of)).expect("text")
+    }
+
+    #[test]
+    fn nodes_that_a_command_names_are_asked_for() {
+        let asked = |command: &str| {
+            let columns = AskColumns {
+                tres: b"gres/gpu=1",
+                held: b"",
+                gres: b"",
+                licences: b"",
+                memory: MemoryRequest::Unknown,
+                command: command.as_bytes(),
+            };
+            String::from_utf8(asks(columns)).expect("text")
+        };
+        assert_eq!(asked("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
+        assert_eq!(asked("sbatch -w ./hosts job.sh"), "gres/gpu=1");
     }
 
     #[test]

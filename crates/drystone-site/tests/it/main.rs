@@ -9,6 +9,7 @@ mod generated;
 mod kinds;
 mod listings;
 mod machine;
+mod named_nodes;
 mod neighbours;
 mod nodes;
 mod periods;

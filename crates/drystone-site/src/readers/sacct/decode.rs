@@ -237,6 +237,7 @@ fn amounts<'a>(
         gres: get(SacctColumn::ReqGres),
         licences: get(SacctColumn::Licenses),
         memory: request,
+        command: get(SacctColumn::SubmitLine),
     });
     matches!(request, MemoryRequest::PerCpu(_, true))
 }

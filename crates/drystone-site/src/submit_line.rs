@@ -1,0 +1,110 @@
+//! Options of the command with which a job was submitted, as Slurm records it (`SubmitLine`).
+
+/// Short options of `sbatch`, `salloc` and `srun` that have a value.
+const VALUED: &[u8] = b"aAbBcCdDeFgGiJLmMnNopPqrStTwx";
+/// Long options that are not followed by a value, as far as they are often used.
+const BARE: &[&str] = &[
+    "contiguous",
+    "disable-status",
+    "exclusive",
+    "hold",
+    "ignore-pbs",
+    "label",
+    "multi-prog",
+    "no-kill",
+    "no-requeue",
+    "no-shell",
+    "overcommit",
+    "oversubscribe",
+    "parsable",
+    "preserve-env",
+    "pty",
+    "quiet",
+    "reboot",
+    "requeue",
+    "spread-job",
+    "test-only",
+    "unbuffered",
+    "use-min-nodes",
+    "verbose",
+    "wait",
+];
+
+/// Values of options; of an option that is given twice the last, as in Slurm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct SubmitOptions<'a> {
+    /// `-N`: a number of nodes or a range.
+    pub(crate) nodes: Option<&'a str>,
+    /// `-w`: nodes that the job must have.
+    pub(crate) only: Option<&'a str>,
+    /// `-x`: nodes that it must not have.
+    pub(crate) excluded: Option<&'a str>,
+}
+
+impl<'a> SubmitOptions<'a> {
+    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. What follows the program are its own
+    /// options.
+    pub(crate) fn read(line: &'a str) -> SubmitOptions<'a> {
+        let mut options = SubmitOptions::default();
+        let mut words = line.split_whitespace().skip(1).peekable();
+        while let Some(word) = words.next() {
+            if let Some(long) = word.strip_prefix("--") {
+                let (name, value) = match long.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None if BARE.contains(&long) => (long, None),
+                    None => (long, words.next_if(|next| !next.starts_with('-'))),
+                };
+                options.set(name, value);
+            } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+                // Letters without a value may stand before one that has it: `-Hn4`.
+                let Some(at) = letters.bytes().position(|letter| VALUED.contains(&letter)) else { continue };
+                let (name, rest) = (&letters[at..=at], &letters[at + 1..]);
+                let value = if rest.is_empty() { words.next() } else { Some(rest) };
+                options.set(name, value);
+            } else {
+                break;
+            }
+        }
+        options
+    }
+
+    fn set(&mut self, name: &str, value: Option<&'a str>) {
+        match name {
+            "N" | "nodes" => self.nodes = value,
+            "w" | "nodelist" => self.only = value,
+            "x" | "exclude" => self.excluded = value,
+            _ => {}
+        }
+    }
+
+    /// Returns a list of nodes; `None` for the name of a file that has one.
+    pub(crate) fn listed(list: Option<&str>) -> Option<&str> {
+        list.map(|list| list.trim_matches(['"', '\''])).filter(|list| !list.is_empty() && !list.contains('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_found_where_slurm_takes_them() {
+        for (line, only, excluded) in [
+            ("sbatch -w n1 job.sh", Some("n1"), None),
+            ("sbatch -wn[1-3] -x n9 job.sh", Some("n[1-3]"), Some("n9")),
+            ("sbatch --nodelist=n1,n2 --exclude n3 job.sh", Some("n1,n2"), Some("n3")),
+            ("sbatch -v -Hx n4 job.sh", None, Some("n4")),
+            ("sbatch job.sh -w n1", None, None),
+            ("srun --exclusive -p long -x n5 ./a.out -x 3", None, Some("n5")),
+            ("sbatch -x n1 -x n2 job.sh", None, Some("n2")),
+            ("sbatch --wait --wrap=hostname -w n1", Some("n1"), None),
+            ("sbatch -w", None, None),
+            ("", None, None),
+        ] {
+            let options = SubmitOptions::read(line);
+            assert_eq!((options.only, options.excluded), (only, excluded), "{line}");
+        }
+        assert_eq!(SubmitOptions::listed(Some("./nodes")), None);
+        assert_eq!(SubmitOptions::listed(Some("\"n1\"")), Some("n1"));
+    }
+}
