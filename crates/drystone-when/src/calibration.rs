@@ -186,6 +186,11 @@ impl LevelCorrection {
         &self.weights
     }
 
+    /// Takes the levels of another correction, and keeps what is mixed.
+    pub(crate) fn take_levels(&mut self, other: &LevelCorrection) {
+        (self.curve, self.answers, self.censored) = (Arc::clone(&other.curve), other.answers, other.censored);
+    }
+
     /// The time at a level, corrected.
     #[must_use]
     pub fn quantile(&self, sample: &StartSample, level: f64) -> f64 {

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// Waiting jobs of which a plan is made, at most: it takes time with the square of them.
 const MOST_PLANNED: u32 = 1_000;
 
+/// Time between two rounds of answers about jobs that wait on, which are held against their starts.
+const ROUND: Span = Span::HOUR;
+
 /// A job at the last look.
 #[derive(Clone, Debug)]
 struct FollowedJob {
@@ -28,13 +31,15 @@ pub struct Follower {
     /// Jobs below are over or known.
     next: JobId,
     looked: Time,
+    /// Time of the next round.
+    round: Time,
 }
 
 impl Follower {
     /// One that has seen nothing yet.
     #[must_use]
     pub fn new(forecaster: Forecaster) -> Follower {
-        Follower { forecaster, known: BTreeMap::new(), next: JobId(0), looked: Time::MIN }
+        Follower { forecaster, known: BTreeMap::new(), next: JobId(0), looked: Time::MIN, round: Time::MIN }
     }
 
     /// The forecaster that learns.
@@ -97,7 +102,7 @@ impl Follower {
     }
 
     /// Returns the answers for these waiting jobs, from the same futures. The first answer for each
-    /// is compared with its start.
+    /// is held against its start, and so is one an hour while it waits on.
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
@@ -117,8 +122,16 @@ impl Follower {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
-        let fresh = |answer: &&StartAnswer| self.known.get(&answer.job).is_some_and(|known| !known.asked);
-        let fresh: Vec<&StartAnswer> = answers.iter().filter(fresh).collect();
+        let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|known| !known.asked);
+        let (fresh, repeated): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
+        let now = session.view().now();
+        let corrected = self.forecaster.corrected(&repeated, now);
+        if now >= self.round && !repeated.is_empty() {
+            self.round = now + ROUND;
+            for answer in &repeated {
+                self.forecaster.note_repeated(session.view().job(answer.job).user, answer);
+            }
+        }
         if !fresh.is_empty() {
             let ids: Vec<JobId> = fresh.iter().map(|answer| answer.job).collect();
             // Points are simulated only where there is time for them.
@@ -126,13 +139,15 @@ impl Follower {
                 true => self.forecaster.bare_statistics(session, &ids),
                 false => self.forecaster.statistics(session, &ids)?,
             };
-            for (answer, statistics) in fresh.into_iter().zip(&statistics) {
+            for (answer, statistics) in fresh.iter().zip(&statistics) {
                 if let Some(known) = self.known.get_mut(&answer.job) {
                     known.asked = true;
                     self.forecaster.note_answer((answer.job, known.job.user), answer, statistics);
                 }
             }
         }
-        Ok(Some(answers))
+        let mut answers: BTreeMap<JobId, StartAnswer> =
+            fresh.into_iter().chain(corrected).map(|answer| (answer.job, answer)).collect();
+        Ok(Some(jobs.iter().filter_map(|job| answers.remove(job)).collect()))
     }
 }

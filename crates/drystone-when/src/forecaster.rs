@@ -7,7 +7,7 @@ use crate::easy::{EasyMachine, EasyRules, Present};
 use crate::gates::StartGates;
 use crate::general::{FutureError, GeneralQuestion, Origin, Wanted};
 use crate::past::Questions;
-use crate::pool::{self, PastStatistics};
+use crate::pool::{self, EXPERTS, ExpertAnswers, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
 use crate::sample::StartSample;
 use crate::settings::ForecasterSettings;
@@ -73,6 +73,9 @@ struct ForecasterMemory {
     /// Starts of jobs that run, by name.
     begun: BTreeMap<u64, Time>,
     calibration: AnswerCalibration,
+    /// Answers to jobs that had waited for some time. Long waits are asked about often: levels at
+    /// arrival say little of these.
+    repeated: AnswerCalibration,
     questions: Questions,
     /// Jobs that are known from elsewhere.
     offset: u64,
@@ -127,6 +130,10 @@ impl StartAnswer {
         low
     }
 }
+
+/// Answers about jobs that had waited for some time and have started, with which others are
+/// corrected, at least.
+const FEWEST_REPEATED: usize = 50;
 
 /// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
 pub(crate) const FEWEST: usize = 20;
@@ -233,6 +240,24 @@ impl Forecaster {
         questions.asked(job, answer.asked, statistics.features, [statistics.plan, statistics.last]);
     }
 
+    /// An answer was given about a job of this user that had waited for some time.
+    pub(crate) fn note_repeated(&mut self, user: i32, answer: &StartAnswer) {
+        let said = ExpertAnswers::of(&answer.sample, [None; EXPERTS - 1]);
+        let mixed = (&answer.mixed, said);
+        self.memory.repeated.asked((answer.job, user), answer.asked, mixed, &self.settings);
+    }
+
+    /// Answers about jobs that have waited for some time, corrected by earlier ones about such
+    /// jobs; as they are until enough of these jobs have started.
+    pub(crate) fn corrected(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
+        let correction = self.memory.repeated.correction(now, &self.settings);
+        let mut corrected = answers.to_vec();
+        if correction.answers - correction.censored >= FEWEST_REPEATED {
+            corrected.iter_mut().for_each(|answer| answer.correction.take_levels(&correction));
+        }
+        corrected
+    }
+
     /// Statistics of the past for these jobs, which wait.
     pub(crate) fn statistics(&mut self, session: &Session, jobs: &[JobId]) -> Result<Vec<PastStatistics>, FutureError> {
         let now = session.view().now();
@@ -287,6 +312,7 @@ impl Forecaster {
         }
         self.memory.begun.insert(self.name(id), now);
         self.memory.calibration.started(id, now, &self.settings);
+        self.memory.repeated.started(id, now, &self.settings);
         self.memory.questions.settled(id, now, true);
     }
 
@@ -305,6 +331,7 @@ impl Forecaster {
     /// An answer's job was withdrawn.
     pub(crate) fn note_no_start(&mut self, id: JobId, now: Time) {
         self.memory.calibration.withdrawn(id, now);
+        self.memory.repeated.withdrawn(id, now);
         self.memory.questions.settled(id, now, false);
     }
 

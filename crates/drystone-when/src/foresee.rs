@@ -1,6 +1,7 @@
 //! Quality of answers on a log: each method is asked about every waiting job as it arrives, and its
 //! answer is compared with the actual start.
 
+use crate::again::{RepeatedExaminer, RepeatedScores};
 use crate::forecaster::{Forecaster, RunTimes};
 use crate::general::FutureError;
 use crate::method::AnswerMethod;
@@ -28,6 +29,8 @@ pub struct ForeseeOptions<'a> {
     pub methods: Vec<AnswerMethod>,
     /// One in so many of the jobs that wait is asked about.
     pub every: u32,
+    /// Interval at which jobs that still wait are asked about again.
+    pub again: Option<Span>,
     /// This share of the questions, the first ones, trains only.
     pub training: f64,
     /// Capacity that the machine lacks over time.
@@ -53,7 +56,16 @@ const MOST_QUESTIONS: usize = 30_000;
 impl Default for ForeseeOptions<'_> {
     fn default() -> Self {
         let (settings, methods) = (ForecasterSettings::default(), AnswerMethod::ALL.to_vec());
-        ForeseeOptions { settings, methods, every: 1, training: 0.2, outages: None, threads: 1, stop: None }
+        ForeseeOptions {
+            settings,
+            methods,
+            every: 1,
+            again: None,
+            training: 0.2,
+            outages: None,
+            threads: 1,
+            stop: None,
+        }
     }
 }
 
@@ -144,6 +156,9 @@ pub struct Foreseen {
     pub promises: AnnouncedPromises,
     /// Starts before the plan of time limits said, as a share of the questions with such a plan.
     pub before_plan: Option<f64>,
+    /// Questions that were asked again while jobs waited.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub again: Option<RepeatedScores>,
 }
 
 /// Starts that the policy itself announced to jobs that waited.
@@ -292,6 +307,7 @@ struct Examiner<'a> {
     waited: u64,
     beyond: f64,
     ear: StepEar,
+    again: Option<RepeatedExaminer>,
 }
 
 impl<'a> Examiner<'a> {
@@ -313,6 +329,7 @@ impl<'a> Examiner<'a> {
             waited: 0,
             beyond: 0.0,
             ear: StepEar::default(),
+            again: options.again.map(|every| RepeatedExaminer::new(every, options.every)),
         }
     }
 
@@ -344,6 +361,9 @@ impl<'a> Examiner<'a> {
                     }
                 }
             }
+            if let Some(again) = &mut self.again {
+                again.look(simulation.session(), &mut self.forecaster)?;
+            }
         }
         (self.progress)(arrived - told);
         Ok(true)
@@ -363,6 +383,9 @@ impl<'a> Examiner<'a> {
             StepEvent::Started(id) => {
                 self.forecaster.started(id, now);
                 self.settle(id, now);
+                if let Some(again) = &mut self.again {
+                    again.started(id, now);
+                }
             }
             StepEvent::Ended(id, ran, whole) => {
                 if whole {
@@ -371,6 +394,9 @@ impl<'a> Examiner<'a> {
             }
             StepEvent::Withdrawn(id) => {
                 self.forecaster.withdrawn(id, now);
+                if let Some(again) = &mut self.again {
+                    again.withdrawn(id);
+                }
             }
         }
     }
@@ -523,6 +549,7 @@ impl<'a> Examiner<'a> {
             beyond: self.beyond / self.asked.len().max(1) as f64,
             promises,
             before_plan: (planned > 0).then(|| early as f64 / planned as f64),
+            again: self.again.map(|again| again.finish(self.options.training)),
         }
     }
 }

@@ -14,10 +14,11 @@
 //! | `gates` | jobs that wait for more than room: a limit, other jobs, a time |
 //! | `pool` | the futures mixed with forecasts from the past alone, by how well each has done |
 //! | `forecaster`, `rehearsal`, `follower` | answers; a site's state and its past; learning by looking at a session |
-//! | `foresee`, `method`, `past`, `regression`, `score` | answers on a log; ways to answer; statistics and a regression beside them; scores |
+//! | `foresee`, `again`, `method`, `past`, `regression`, `score` | answers on a log, at arrival and while jobs wait; ways to answer; statistics and a regression beside them; scores |
 
 #![warn(missing_docs)]
 
+mod again;
 mod batches;
 mod calibration;
 mod days;
@@ -40,6 +41,7 @@ mod settings;
 mod survival;
 mod world;
 
+pub use again::{RepeatedMethod, RepeatedScores};
 pub use calibration::{AnswerCalibration, LevelCorrection};
 pub use follower::Follower;
 pub use forecaster::{Forecaster, RunTimes, StartAnswer};

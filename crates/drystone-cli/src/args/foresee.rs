@@ -3,6 +3,7 @@
 use super::OutputArgs;
 use super::{CutArgs, LogArgs, RealArgs, SourceArgs};
 use clap::Args;
+use drystone::model::Span;
 use drystone::policy::PolicySpec;
 use drystone_when::AnswerMethod;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ Examples:
   drystone foresee LOG.swf.gz --policy easy
   drystone foresee LOG.swf.gz -p easy@tsafrir2007 --as tsafrir2007 --report foresee.html
   drystone foresee LOG.swf.gz --method plan --method calibrated --format csv
+  drystone foresee LOG.swf.gz --again 6h
 
 Every job that waits is asked about as it arrives: when will it start? The answers use only what had happened by then. Each
 answer is then compared with the actual start.
@@ -40,6 +42,11 @@ pub(crate) struct ForeseeArgs {
     /// 250 under slurm, whose passes take long to simulate].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
     pub(crate) every: Option<u32>,
+
+    /// Ask about jobs that still wait again at this interval, and score these answers apart: 6h,
+    /// 30m, 1-0.
+    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Questions")]
+    pub(crate) again: Option<Span>,
 
     /// Futures that are simulated for each question.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000), help_heading = "Questions")]

@@ -83,13 +83,13 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
 }
 
 /// Everything at once: one task is killed, one loses its node, one is requeued while it publishes,
-/// one has too short a time limit.
+/// the time limit of one becomes too short. The others have time, however slow the machine is.
 fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let Some(mut cluster) = cluster(5) else { return };
     let (folder, local) = study(50_000);
     let share = SIMULATIONS / 8;
     let first = "study.db.tasks/1";
-    on(&cluster, &folder)(&[&SUBMIT[..], &["8", "--time", "1m"]].concat()).ok();
+    on(&cluster, &folder)(&[&SUBMIT[..], &["8", "--time", "60m"]].concat()).ok();
     let mut caught: Vec<Working> = Vec::new();
     for _ in 0..4 {
         let next = catch(&folder, first, share, &caught);
@@ -102,6 +102,7 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     cluster.kill_steps(&node);
     requeued.send("CONT");
     let job = job_of(&folder, first);
+    let _ = cluster.ask("scontrol", &["update", &format!("JobId={job}_{}", late.task), "TimeLimit=1"]);
     let _ = cluster.ask("scontrol", &["requeue", &format!("{job}_{}", requeued.task)]);
     // `late` stays stopped until Slurm's limit wakes it to end it.
     let state = |task: u32| {

@@ -74,6 +74,7 @@ pub(crate) fn scores(
         settings,
         methods,
         every: args.every.unwrap_or_else(|| every(&spec, workload)),
+        again: args.again,
         outages: Some(&outages),
         threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
         stop: Some(stop),

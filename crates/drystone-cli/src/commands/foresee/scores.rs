@@ -4,7 +4,7 @@ use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, PolicyMeta, VERSION, WorkloadMeta};
 use crate::output::document::{Document, DocumentTable};
 use crate::output::flat::{FlatRow, FlatRows};
-use crate::output::number::{count, fixed, percent, plural};
+use crate::output::number::{count, duration, fixed, percent, plural};
 use crate::output::{Printable, report};
 use drystone_when::{AnswerMethod, ForecastScore, ForecasterSettings, ForeseeOptions, Foreseen, MethodScore};
 use serde::Serialize;
@@ -156,11 +156,12 @@ fn share(value: f64) -> String {
     percent(Some(value), 1)
 }
 
-fn unless_point(method: AnswerMethod, text: String) -> String {
-    if method.is_point() { "-".to_string() } else { text }
+fn unless_point(is_point: bool, text: String) -> String {
+    if is_point { "-".to_string() } else { text }
 }
 
-fn table(rows: &[(String, AnswerMethod, &ForecastScore)], first: &str) -> DocumentTable {
+/// Makes a table of scores; those of methods that give one number have no distribution.
+fn table(rows: &[(String, bool, &ForecastScore)], first: &str) -> DocumentTable {
     let columns = [
         first,
         "jobs",
@@ -174,7 +175,7 @@ fn table(rows: &[(String, AnswerMethod, &ForecastScore)], first: &str) -> Docume
         "calib. error",
     ];
     let mut table = DocumentTable::new(columns);
-    for (name, method, score) in rows {
+    for (name, is_point, score) in rows {
         let number = |value: f64, digits| if score.questions == 0 { "-".to_string() } else { fixed(value, digits) };
         table.row(vec![
             name.clone().into(),
@@ -182,17 +183,27 @@ fn table(rows: &[(String, AnswerMethod, &ForecastScore)], first: &str) -> Docume
             number(score.crps, 1).into(),
             number(score.log_crps, 3).into(),
             number(score.error[1], 1).into(),
-            unless_point(*method, share(score.coverage[0])).into(),
-            unless_point(*method, share(score.coverage[1])).into(),
-            unless_point(*method, number(score.width[1], 0)).into(),
+            unless_point(*is_point, share(score.coverage[0])).into(),
+            unless_point(*is_point, share(score.coverage[1])).into(),
+            unless_point(*is_point, number(score.width[1], 0)).into(),
             share(score.by_95).into(),
-            unless_point(*method, number(score.calibration_error, 4)).into(),
+            unless_point(*is_point, number(score.calibration_error, 4)).into(),
         ]);
     }
     table
 }
 
 impl Scores {
+    /// Adds the scores of questions that were asked again.
+    fn repeated(&self, document: &mut Document) {
+        let Some(again) = &self.found.again else { return };
+        document.heading(format!("Asked again every {} while jobs wait, in minutes", duration(again.every.as_f64())));
+        let rows: Vec<_> = (again.methods.iter())
+            .map(|(method, score)| (method.name().to_string(), method.is_point(), score))
+            .collect();
+        document.table(table(&rows, "method"));
+    }
+
     /// The verdict, and the main scores of each method.
     fn short(&self) -> Document {
         let mut document = Document::default();
@@ -206,12 +217,13 @@ impl Scores {
                 method.name().into(),
                 number(all.crps, 1).into(),
                 number(all.error[1], 1).into(),
-                unless_point(*method, share(all.coverage[0])).into(),
-                unless_point(*method, share(all.coverage[1])).into(),
-                unless_point(*method, number(all.width[1], 0)).into(),
+                unless_point(method.is_point(), share(all.coverage[0])).into(),
+                unless_point(method.is_point(), share(all.coverage[1])).into(),
+                unless_point(method.is_point(), number(all.width[1], 0)).into(),
             ]);
         }
         document.table(table);
+        self.repeated(&mut document);
         document.text("More: --details (by state, skill, methods)   --report out.html (page with plots)");
         document
     }
@@ -240,16 +252,20 @@ impl Printable for Scores {
         ));
         document.facts(facts);
         document.heading("Forecasts at arrival of jobs that wait, in minutes");
-        let rows: Vec<_> =
-            found.methods.iter().map(|score| (score.method.name().to_string(), score.method, &score.all)).collect();
+        let rows: Vec<_> = found
+            .methods
+            .iter()
+            .map(|score| (score.method.name().to_string(), score.method.is_point(), &score.all))
+            .collect();
         document.table(table(&rows, "method"));
+        self.repeated(&mut document);
         if let Some(ours) = calibrated(found) {
             document.heading("The calibrated answer by state");
             let rows: Vec<_> = ours
                 .by_state
                 .iter()
                 .filter(|(_, score)| score.questions > 0)
-                .map(|(state, score)| (state.name().to_string(), ours.method, score))
+                .map(|(state, score)| (state.name().to_string(), ours.method.is_point(), score))
                 .collect();
             document.table(table(&rows, "state"));
         }
@@ -306,6 +322,15 @@ impl Printable for Scores {
                 row.number("crps_without_worst_min", of_all(without_worst));
                 rows.push(row);
             }
+        }
+        for (method, score) in self.found.again.iter().flat_map(|again| &again.methods) {
+            let mut row = report::determined(&self.workload, &self.policy, &self.experiment);
+            row.text("method", method.name());
+            row.text("state", "asked again");
+            row.number("questions", Some(score.questions as f64));
+            row.number("unanswered", Some(score.unanswered as f64));
+            numbers(&mut row, score);
+            rows.push(row);
         }
         rows
     }

@@ -1,0 +1,167 @@
+//! Questions that are asked again at regular times while jobs wait.
+//!
+//! A job that waits long is asked about often, so these questions are about long waits, and are
+//! scored apart from those at arrival.
+
+use crate::forecaster::Forecaster;
+use crate::foresee::ForeseeError;
+use crate::pool;
+use crate::score::{ForecastScore, LEVELS, ScoreMark, level};
+use drystone_core::engine::Session;
+use drystone_core::model::{JobId, Span, Time};
+use drystone_core::parts::Profile;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A way to answer a question about a job that has waited for some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepeatedMethod {
+    /// The start in a conservative plan made of time limits.
+    Plan,
+    /// Futures, not calibrated.
+    Raw,
+    /// Calibrated by answers at arrival.
+    Arrivals,
+    /// Calibrated by answers to jobs that had waited for some time: the answer.
+    Calibrated,
+}
+
+impl RepeatedMethod {
+    /// All, the answer last.
+    pub const ALL: [RepeatedMethod; 4] =
+        [RepeatedMethod::Plan, RepeatedMethod::Raw, RepeatedMethod::Arrivals, RepeatedMethod::Calibrated];
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RepeatedMethod::Plan => "plan",
+            RepeatedMethod::Raw => "raw",
+            RepeatedMethod::Arrivals => "calibrated at arrival",
+            RepeatedMethod::Calibrated => "calibrated",
+        }
+    }
+
+    /// Returns whether it is one number and no distribution.
+    #[must_use]
+    pub fn is_point(self) -> bool {
+        self == RepeatedMethod::Plan
+    }
+}
+
+/// Scores of questions that were asked again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RepeatedScores {
+    /// Time from one round of questions to the next, in seconds.
+    pub every: Span,
+    /// Scores by method, in minutes.
+    pub methods: Vec<(RepeatedMethod, ForecastScore)>,
+}
+
+/// Quantiles of each method, or the marks once the job has started.
+enum RepeatedQuestion {
+    Waits {
+        at: Time,
+        answers: [Option<Vec<f64>>; 4],
+    },
+    Marked([Option<ScoreMark>; 4]),
+    /// The job was withdrawn, or started at once.
+    Lost,
+}
+
+/// Asks at regular times about jobs that wait, and marks the answers.
+pub(crate) struct RepeatedExaminer {
+    every: Span,
+    next: Time,
+    /// One in so many jobs is asked about.
+    one_in: u32,
+    questions: Vec<RepeatedQuestion>,
+    open: BTreeMap<JobId, Vec<usize>>,
+    profile: Profile,
+}
+
+impl RepeatedExaminer {
+    pub(crate) fn new(every: Span, one_in: u32) -> RepeatedExaminer {
+        RepeatedExaminer {
+            every,
+            next: Time::MIN,
+            one_in: one_in.max(1),
+            questions: Vec::new(),
+            open: BTreeMap::new(),
+            profile: Profile::new(Time::ZERO, 0),
+        }
+    }
+
+    /// Asks if a round is due: at the first event from each multiple of the interval on.
+    ///
+    /// # Errors
+    /// A policy that cannot be simulated forward.
+    pub(crate) fn look(&mut self, session: &Session, forecaster: &mut Forecaster) -> Result<(), ForeseeError> {
+        let view = session.view();
+        let now = view.now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = Time((now.0.div_euclid(self.every.0) + 1) * self.every.0);
+        let is_asked = |&id: &JobId| id.0.is_multiple_of(self.one_in) && view.job(id).submit < now;
+        let jobs: Vec<JobId> = view.waiting().filter(is_asked).collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let answers = forecaster.look(session, &jobs)?;
+        let plans = pool::plans(session, &jobs, &mut self.profile);
+        let corrected = forecaster.corrected(&answers, now);
+        for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected).zip(plans) {
+            let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(level(k))).collect());
+            let answers = [
+                plan.map(|plan| vec![plan as f64; LEVELS]),
+                quantiles(&|level| answer.sample.quantile(level)),
+                quantiles(&|level| answer.quantile(level)),
+                quantiles(&|level| corrected.quantile(level)),
+            ];
+            forecaster.note_repeated(view.job(id).user, answer);
+            self.open.entry(id).or_default().push(self.questions.len());
+            self.questions.push(RepeatedQuestion::Waits { at: now, answers });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn started(&mut self, id: JobId, now: Time) {
+        for question in self.open.remove(&id).unwrap_or_default() {
+            let question = &mut self.questions[question];
+            if let RepeatedQuestion::Waits { at, answers } = question {
+                let took = (now - *at).as_f64();
+                *question = match took > 0.0 {
+                    true => RepeatedQuestion::Marked(
+                        answers.each_ref().map(|answer| answer.as_ref().map(|answer| ScoreMark::of(answer, took))),
+                    ),
+                    false => RepeatedQuestion::Lost,
+                };
+            }
+        }
+    }
+
+    pub(crate) fn withdrawn(&mut self, id: JobId) {
+        for question in self.open.remove(&id).unwrap_or_default() {
+            self.questions[question] = RepeatedQuestion::Lost;
+        }
+    }
+
+    /// The scores, without those of the first questions, which train only.
+    pub(crate) fn finish(self, training: f64) -> RepeatedScores {
+        let first = (self.questions.len() as f64 * training) as usize;
+        let marked: Vec<&[Option<ScoreMark>; 4]> = (self.questions[first..].iter())
+            .filter_map(|question| match question {
+                RepeatedQuestion::Marked(marks) => Some(marks),
+                RepeatedQuestion::Waits { .. } | RepeatedQuestion::Lost => None,
+            })
+            .collect();
+        let score = |at: usize| {
+            let marks: Vec<ScoreMark> = marked.iter().filter_map(|marks| marks[at]).collect();
+            ForecastScore::of(&marks, (marked.len() - marks.len()) as u64)
+        };
+        let methods = RepeatedMethod::ALL.into_iter().enumerate().map(|(at, method)| (method, score(at))).collect();
+        RepeatedScores { every: self.every, methods }
+    }
+}
