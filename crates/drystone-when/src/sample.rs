@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Seconds by which a start is late for reasons that no future has, as a scale: where all futures
+/// agree on half a minute, a start five minutes later is no reason to expect hours of delay where
+/// they differ by hours.
+const UNFORESEEN: f64 = 600.0;
+
 /// A predictive sample of the time from the question to the start, in seconds, as a distribution:
 /// at the i-th of n values it is i/(n + 1), linear in between and from 0 on, and behind the last it
 /// falls off exponentially.
@@ -51,7 +56,7 @@ impl StartSample {
     /// The scale of the tail.
     fn scale(&self) -> f64 {
         let last = self.values.last().copied().unwrap_or(0) as f64;
-        (last - self.median()) / 2.0 + last / 10.0 + 60.0
+        (last - self.median()) / 2.0 + last / 10.0 + UNFORESEEN
     }
 
     fn median(&self) -> f64 {
@@ -111,8 +116,8 @@ mod tests {
             assert!((sample.level(time, 0.5) - level).abs() < 1e-12, "{time}");
             assert!((sample.quantile(level) - time).abs() < 1e-9, "{level}");
         }
-        // (30 − 20)/2 + 30/10 + 60 = 68: one scale behind the last, a quarter has shrunk by e.
-        assert!((sample.level(98.0, 0.5) - (1.0 - 0.25 / std::f64::consts::E)).abs() < 1e-12);
+        // (30 − 20)/2 + 30/10 + 600 = 608: one scale behind the last, a quarter has shrunk by e.
+        assert!((sample.level(638.0, 0.5) - (1.0 - 0.25 / std::f64::consts::E)).abs() < 1e-12);
     }
 
     #[test]
