@@ -345,8 +345,6 @@ class Result(_Drawn):
 def _workload(given: Workload | PathLike, study: str | None) -> tuple[Workload, str | None]:
     """A workload and the study whose choices hold."""
     if not isinstance(given, Workload):
-        if hasattr(given, "__arrow_c_stream__") or isinstance(given, Mapping):
-            raise TypeError("a table has no machine: make a workload of it with from_arrow(table, procs=...)")
         given = read(given, as_study=study)
     elif study is not None and study != given.study:
         raise OptionError(

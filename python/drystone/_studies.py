@@ -11,7 +11,7 @@ from drystone import _drystone
 from drystone._errors import OptionError
 from drystone._policy import PolicyLike, PredictorLike, places, registered
 from drystone._site import Account, Site
-from drystone._workload import PathLike, Workload, options, read, tell
+from drystone._workload import PathLike, Workload, options, read, refuse_no_log, tell
 
 __all__ = ["advise", "evolve", "foresee", "headroom", "predict", "reproduce", "waits", "whatif", "when"]
 
@@ -27,7 +27,18 @@ def _place(given: Workload | Site | PathLike) -> tuple[_drystone.Log | None, Pat
     """A log in memory, or the place of a log or a site, and options that come with it."""
     if isinstance(given, Workload):
         return given._log, None, list(given._shaped)
+    if not isinstance(given, Site):
+        refuse_no_log(given)
     return None, given.path if isinstance(given, Site) else Path(given), []
+
+
+def _paths(given: PathLike | Sequence[PathLike], name: str, content: str) -> list[Path]:
+    """Paths; a workload in memory has none."""
+    several = [given] if isinstance(given, (str, Workload)) or hasattr(given, "__fspath__") else list(given)
+    for one in several:
+        if isinstance(one, Workload):
+            raise OptionError(f"{name}: expected the path of {content}, not a workload in memory; write(PATH) makes a file of one")
+    return [Path(one) for one in several]
 
 
 def predict(workload: Workload | PathLike, predictors: Sequence[PredictorLike] = ()) -> Account:
@@ -211,7 +222,7 @@ def when(
     limit: str | None = None,
     user: str | None = None,
     partition: str | None = None,
-    policy: str = "easy",
+    policy: PolicyLike | None = None,
     samples: int | None = None,
     rehearse: int | None = None,
     what_if: bool = True,
@@ -222,15 +233,15 @@ def when(
     """Tells when waiting jobs of a Slurm cluster will start, as ``drystone when``: one job, or all where none is named.
 
     ``state`` is a folder with what the commands of ``drystone when --ask`` print. ``procs``, ``limit`` and ``user`` describe a job that is
-    not submitted yet. Times are seconds since 1970; the keys are those of ``drystone when --format json``.
+    not submitted yet. ``policy`` is Slurm's own where the folder has a ``slurm.conf``, else ``easy``. Times are seconds since 1970; the
+    keys are those of ``drystone when --format json``.
     """
-    given = {
+    given: dict[str, object | None] = {
         "job": None if job is None else str(job),
         "procs": procs,
         "limit": limit,
         "user": user,
         "partition": partition,
-        "policy": policy,
         "samples": samples,
         "rehearse": rehearse,
         "no_what_if": not what_if,
@@ -238,7 +249,10 @@ def when(
         "threads": threads,
         "timezone": timezone,
     }
-    _, answer, messages = _drystone.when(state, options(given), registered())
+    place = _paths(state, "state", "a folder")[0]
+    with places() as taken:
+        given["policy"] = policy if policy is None or isinstance(policy, str) else taken.policy(policy)
+        _, answer, messages = _drystone.when(place, options(given), taken.slots + registered())
     tell(messages)
     found: dict[str, Any] = json.loads(answer)
     return found
@@ -304,7 +318,7 @@ def waits(
     top: int | None = None,
 ) -> Account:
     """Sums up the waits that a site's accounting recorded, by properties of jobs: ``drystone waits``. Nothing is simulated."""
-    place = site.path if isinstance(site, Site) else Path(site)
+    place = site.path if isinstance(site, Site) else _paths(site, "site", "a folder")[0]
     given = {"by": ",".join(by), "since": since, "until": until, "top": top}
     return Account(_drystone.waits(place, options(given)))
 
@@ -341,8 +355,13 @@ def evolve(
     """
     if not isinstance(workload, Workload):
         workload = read(workload)
+    if not isinstance(policy, str):
+        problem = "policy: expected a text with `?` for each order that is searched, such as 'easy(order=?)'; an object has none"
+        raise OptionError(problem)
+    if not isinstance(objective, str):
+        raise OptionError("objective: expected the name of a metric; a function of your own has its place in compare and sweep")
     given = {
-        "learn": [str(Path(one)) for one in learn],
+        "learn": _paths(learn, "learn", "a log"),
         "objective": objective,
         "guard": guard,
         "policy": policy,
@@ -356,7 +375,7 @@ def evolve(
         "seed": seed,
         "threads": threads,
     }
-    return Account(_drystone.evolve(workload._log, [Path(one) for one in also], options(given), registered()))
+    return Account(_drystone.evolve(workload._log, _paths(also, "also", "a log"), options(given), registered()))
 
 
 def reproduce(

@@ -55,7 +55,13 @@ class Table:
         return name in self.columns
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise TypeError(f"{name!r}: a table takes the name of a column, such as {self.columns[0]!r}; to_pandas and to_polars take rows")
         return self._table.numpy(name)
+
+    def keys(self) -> list[str]:
+        """Names of the columns, so that ``dict(table)`` is a dictionary of arrays."""
+        return self.columns
 
     def to_numpy(self, name: str) -> Array:
         """A column. Numbers that are missing are NaN; of names it has their places in ``names(name)``."""

@@ -316,6 +316,16 @@ class Workload:
         return _repr.workload(self)
 
 
+def refuse_no_log(given: object) -> None:
+    """Says what to do with what names no log."""
+    if hasattr(given, "__arrow_c_stream__") or isinstance(given, Mapping):
+        raise TypeError("a table has no machine: make a workload of it with from_arrow(table, procs=...)")
+    if isinstance(given, (list, tuple)):
+        raise TypeError("expected one log, not several: call it for each, or give `sweep` all of them")
+    if not (isinstance(given, (str, os.PathLike)) or hasattr(given, "read")):
+        raise TypeError(f"{given!r} is no log: expected a workload, a path or an open binary file")
+
+
 def read(
     source: PathLike | BinaryIO,
     *,
@@ -378,6 +388,7 @@ def read(
         ...     print(error.line, error.field)
         2 7
     """
+    refuse_no_log(source)
     given = options(
         {
             "as": as_study,

@@ -44,3 +44,12 @@ def test_a_masked_agent_learns_and_is_a_policy(small: ds.Workload) -> None:
     model = contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1)
     model.learn(256)
     assert len(ds.simulate(small, env.agent(model)).jobs) == len(small)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", ["Pick-v0", "StartOrWait-v0", "Accept-v0"])
+@pytest.mark.parametrize("obs", ["default", "rlscheduler"])
+def test_its_checker_accepts_single_environments(small: ds.Workload, kind: str, obs: str) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gymnasium.make(f"drystone/{kind}", workload=small, jobs=20, window=16, obs=obs))

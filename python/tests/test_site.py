@@ -249,3 +249,60 @@ def test_changes_are_the_commands(site: ds.Site, command: list[str]) -> None:
 
     own = ds.whatif(log, procs_change="+16,+32", policy=first_come).data["alternatives"]
     assert [one["wait"] for one in own] == [one["wait"] for one in grown["alternatives"]]
+
+
+class Narrowest:
+    """The narrowest job first. A state holds the policy itself: it must have a name in its module."""
+
+    def decide(self, view: ds.View, actions: ds.Actions) -> None:
+        free = view.free
+        for job, procs in sorted(zip(view.waiting.id, view.waiting.procs), key=lambda one: int(one[1])):
+            if procs <= free:
+                actions.start(job)
+                free -= procs
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A machine of two nodes of four processors: one job holds all of it, two wait for it."""
+    folder = tmp_path_factory.mktemp("state")
+    (folder / "now.txt").write_text("1700000000\n")
+    (folder / "squeue.txt").write_text(
+        "11|RUNNING|None|8|1:00:00|1699990000|1699998200|900|ann|main\n"
+        "12|PENDING|(Resources)|8|2:00:00|1699998300|N/A|800|bob|main\n"
+        "13|PENDING|(Priority)|4|30:00|1699998200|N/A|700|ann|main\n"
+    )
+    nodes = [f"NodeName=n{node} CPUAlloc=4 CPUTot=4 State=ALLOCATED Partitions=main\n" for node in (1, 2)]
+    (folder / "nodes.txt").write_text("".join(nodes))
+    return folder
+
+
+def test_starts_are_told_for_policies_of_python(state: Path, command: list[str]) -> None:
+    """Under FCFS the two start one after the other, when the first ends at its limit: after an hour, and two hours later."""
+    told = json.loads(run(command, "when", "--state", str(state), "--format", "json").stdout)
+    assert ds.when(state) == told, "the policy that the command takes"
+    planned = [one["plan"] for one in ds.when(state, policy="fcfs")["jobs"]]
+    assert planned == [1_700_001_800, 1_700_009_000]
+
+    own = {one["job"]: one for one in ds.when(state, policy=Narrowest())["jobs"]}
+    assert own["13"]["start"]["p50"] < own["12"]["start"]["p50"]
+
+
+def test_what_cannot_be_an_object_says_so(state: Path) -> None:
+    log = ds.generate(days=56, procs=32, load=0.8, seed=1)
+    given: dict[str, object] = {"evaluations": 5, "population": 4, "weeks": 1, "parts": 2}
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"policy": lambda view, actions: None}, "policy: expected a text with `\\?`"),
+        ({"objective": lambda jobs: 0.0}, "objective: expected the name of a metric"),
+        ({"learn": [log]}, "learn: expected the path of a log, not a workload in memory"),
+        ({"also": [log]}, "also: expected the path of a log"),
+    ]
+    for wrong, problem in cases:
+        with pytest.raises(ds.OptionError, match=problem):
+            ds.evolve(log, **{**given, **wrong})  # type: ignore[arg-type]
+    with pytest.raises(ds.OptionError, match="state: expected the path of a folder"):
+        ds.when(log)  # type: ignore[arg-type]
+    with pytest.raises(ds.OptionError, match="site: expected the path of a folder"):
+        ds.waits(log)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="is no policy"):
+        ds.when(state, policy=3)  # type: ignore[arg-type]

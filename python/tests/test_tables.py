@@ -313,3 +313,20 @@ def test_all_forms_of_a_workload_are_one(seed: int) -> None:
                 ds.from_arrow(one, procs=8)
             assert (caught.value.field, caught.value.line) == ("procs", rows - 1), name
             assert "9 is not possible; expected 1 to 8" in str(caught.value), name
+
+
+def test_what_names_no_log_and_no_column_says_so(small: ds.Workload) -> None:
+    jobs = ds.simulate(small, "easy").jobs
+    assert list(dict(jobs)) == jobs.columns
+    cases: list[tuple[Any, str]] = [
+        (jobs, r"from_arrow\(table, procs=...\)"),
+        ({"submit": [0]}, r"from_arrow\(table, procs=...\)"),
+        ([small, small], "expected one log, not several"),
+        (None, "None is no log"),
+    ]
+    for given, problem in cases:
+        for call in (ds.read, ds.whatif, ds.advise, lambda log: ds.simulate(log, "easy"), lambda log: ds.predict(log, ["estimate"])):
+            with pytest.raises(TypeError, match=problem):
+                call(given)
+    with pytest.raises(TypeError, match="takes the name of a column, such as 'job_id'"):
+        jobs[:5]  # type: ignore[index]

@@ -4,7 +4,7 @@
 
 use crate::features::{MACHINE, Scale};
 use crate::options::{Act, EnvOptions, Fill, Rows};
-use crate::queue::QueueColumns;
+use crate::queue::{DeskJob, QueueRows};
 use drystone::model::{JobId, Procs, SharedSort, Span, Time};
 use drystone::parts::formula::{Moment, WaitingFacts};
 use drystone::parts::{BackfillFit, ExtraRule, Order, RunningJob, Shadow};
@@ -27,6 +27,18 @@ struct Looked {
     shadow: Shadow,
 }
 
+/// Shadow of a blocked job, and the state of the machine of which it is.
+#[derive(Clone, Copy, Debug)]
+struct ForeseenStart {
+    job: JobId,
+    /// Number of running jobs.
+    running: usize,
+    free: Procs,
+    /// Earliest predicted end among them: until then no prediction is corrected.
+    until: Time,
+    shadow: Shadow,
+}
+
 /// A desk at work.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentDesk {
@@ -39,11 +51,12 @@ pub(crate) struct AgentDesk {
     most_rejections: u32,
     /// True if the start of a blocked job is announced.
     announces: bool,
-    pub(crate) queue: QueueColumns,
+    pub(crate) queue: QueueRows,
     /// Places in the queue of the jobs that have a row.
     pub(crate) rows: Vec<u32>,
     blocked: Option<BlockedJob>,
     looked: Option<Looked>,
+    foreseen: Option<ForeseenStart>,
     /// Free processors, less what this pass has started.
     pub(crate) free: Procs,
     started: Vec<RunningJob>,
@@ -78,10 +91,11 @@ impl AgentDesk {
             patience: Span(i64::from(options.patience)),
             most_rejections: options.rejections,
             announces,
-            queue: QueueColumns::default(),
+            queue: QueueRows::default(),
             rows: Vec::new(),
             blocked: None,
             looked: None,
+            foreseen: None,
             free: 0,
             started: Vec::new(),
             waits: false,
@@ -92,11 +106,17 @@ impl AgentDesk {
         }
     }
 
+    /// A job starts that is no question.
+    pub(crate) fn take_processors(&mut self, procs: Procs) {
+        self.free -= procs;
+        self.foreseen = None;
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
         self.rejected.clear();
-        (self.blocked, self.looked, self.wake) = (None, None, None);
+        (self.blocked, self.looked, self.foreseen, self.wake) = (None, None, None, None);
     }
 
     /// A pass begins.
@@ -114,7 +134,7 @@ impl AgentDesk {
     /// A job has left the queue otherwise.
     pub(crate) fn remove(&mut self, id: JobId) {
         if let Some(at) = self.queue.place(id) {
-            self.queue.take(at);
+            self.queue.remove(at);
             self.looked = None;
         }
         self.forget(id);
@@ -148,7 +168,7 @@ impl AgentDesk {
         }
         match self.act {
             Act::Pick => !self.queue.is_empty(),
-            Act::StartOrWait => !self.waits && self.queue.procs.iter().any(|&procs| procs <= self.free),
+            Act::StartOrWait => !self.waits && self.queue.jobs.iter().any(|job| job.procs <= self.free),
             Act::Accept => self.proposes(view, actions),
         }
     }
@@ -157,7 +177,8 @@ impl AgentDesk {
     fn proposes(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
         loop {
             let Some(at) = self.first(view) else { return false };
-            let (id, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
+            let DeskJob { id, procs, .. } = self.queue.jobs[at];
+            let id = JobId(id);
             if procs > self.free {
                 let blocked = BlockedJob { job: id, procs, shadow: None };
                 self.fill_around(blocked, view, actions);
@@ -189,8 +210,8 @@ impl AgentDesk {
         let load = (machine - f64::from(self.free)) / machine;
         let moment = Moment { now, load, waiting: self.queue.len() as f64, shares: None };
         let key = |&at: &usize| {
-            let id = JobId(self.queue.id[at]);
-            let (procs, prediction) = (self.queue.procs[at], Span(self.queue.prediction[at]));
+            let DeskJob { submit, prediction, id, procs, .. } = self.queue.jobs[at];
+            let (id, prediction) = (JobId(id), Span(prediction));
             let facts = || {
                 let job = view.job(id);
                 WaitingFacts {
@@ -207,7 +228,7 @@ impl AgentDesk {
             };
             match &self.base {
                 Order::Lxf => {
-                    let waited = (view.now().0 - self.queue.submit[at]) as f64;
+                    let waited = (view.now().0 - submit) as f64;
                     // The largest expansion first; in units that keep the order of close ones.
                     (-(waited / prediction.as_f64().max(1.0)) * 1e6) as i64
                 }
@@ -236,7 +257,7 @@ impl AgentDesk {
             }
             Rows::Shortest => {
                 order.clear();
-                order.extend(queue.prediction.iter().copied().zip(0..));
+                order.extend(queue.jobs.iter().map(|job| job.prediction).zip(0..));
                 order.select_nth_unstable(window - 1);
                 rows.extend(order[..window].iter().map(|&(_, at)| at));
                 rows.sort_unstable();
@@ -244,9 +265,9 @@ impl AgentDesk {
             Rows::ShortestAndSmallest => {
                 let mut taken = vec![false; jobs];
                 order.clear();
-                order.extend(queue.prediction.iter().copied().zip(0..));
+                order.extend(queue.jobs.iter().map(|job| job.prediction).zip(0..));
                 order.sort_unstable();
-                let mut narrow: Vec<(Procs, u32)> = queue.procs.iter().copied().zip(0..).collect();
+                let mut narrow: Vec<(Procs, u32)> = queue.jobs.iter().map(|job| job.procs).zip(0..).collect();
                 narrow.sort_unstable();
                 for (&(_, short), &(_, small)) in order.iter().zip(&narrow) {
                     for at in [short, small] {
@@ -269,12 +290,16 @@ impl AgentDesk {
     /// Writes which actions are possible.
     pub(crate) fn mask(&self, view: &View<'_>, mask: &mut [bool]) {
         match self.act {
-            Act::Pick => mask.iter_mut().enumerate().for_each(|(row, can)| *can = row < self.rows.len()),
+            Act::Pick => {
+                let (jobs, empty) = mask.split_at_mut(self.rows.len());
+                jobs.fill(true);
+                empty.fill(false);
+            }
             Act::StartOrWait => {
                 let (wait, rows) = mask.split_last_mut().map_or((None, &mut [][..]), |(last, rest)| (Some(last), rest));
                 rows.fill(false);
                 for (can, &at) in rows.iter_mut().zip(&self.rows) {
-                    *can = self.queue.procs[at as usize] <= self.free;
+                    *can = self.queue.jobs[at as usize].procs <= self.free;
                 }
                 if let Some(wait) = wait {
                     *wait = self.can_wait(view);
@@ -310,12 +335,11 @@ impl AgentDesk {
         match self.act {
             Act::Pick => {
                 let Some(&at) = self.rows.get(action) else { return DeskAnswer::Impossible };
-                let at = at as usize;
-                if self.queue.procs[at] <= self.free {
-                    self.start(at, StartReason::Head, view, actions);
+                let DeskJob { id, procs, .. } = self.queue.jobs[at as usize];
+                if procs <= self.free {
+                    self.start(at as usize, StartReason::Head, view, actions);
                 } else {
-                    let (job, procs) = (JobId(self.queue.id[at]), self.queue.procs[at]);
-                    self.blocked = Some(BlockedJob { job, procs, shadow: None });
+                    self.blocked = Some(BlockedJob { job: JobId(id), procs, shadow: None });
                     self.looked = None;
                 }
             }
@@ -326,7 +350,7 @@ impl AgentDesk {
                 self.waits = true;
             }
             Act::StartOrWait => match self.rows.get(action) {
-                Some(&at) if self.queue.procs[at as usize] <= self.free => {
+                Some(&at) if self.queue.jobs[at as usize].procs <= self.free => {
                     self.start(at as usize, StartReason::Backfilled, view, actions);
                 }
                 _ => return DeskAnswer::Impossible,
@@ -336,7 +360,7 @@ impl AgentDesk {
                 if action == 1 {
                     self.start(at as usize, StartReason::Head, view, actions);
                 } else {
-                    self.reject(JobId(self.queue.id[at as usize]), view.now());
+                    self.reject(JobId(self.queue.jobs[at as usize].id), view.now());
                 }
             }
         }
@@ -354,15 +378,37 @@ impl AgentDesk {
 
     /// Starts the job at a place, which fits.
     fn start(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
-        let (procs, prediction) = (self.queue.procs[at], self.queue.prediction[at]);
-        let id = self.queue.take(at);
-        self.looked = None;
+        let DeskJob { id, procs, prediction, .. } = self.queue.remove(at);
+        let id = JobId(id);
+        (self.looked, self.foreseen) = (None, None);
         self.free -= procs;
         self.started.push(RunningJob { end: view.now() + Span(prediction), id, procs });
         if !self.rejected.is_empty() {
             self.forget(id);
         }
         actions.start(id, why);
+    }
+
+    /// Returns the shadow of a blocked job. In an environment it stays the same until a job starts
+    /// or ends, or outlives its prediction; a real machine also changes in other ways.
+    fn foresee(&mut self, blocked: BlockedJob, view: &View<'_>) -> Option<Shadow> {
+        let (job, free) = (blocked.job, self.free);
+        let running = view.running().len() + self.started.len();
+        if let Some(before) = self.foreseen
+            && (before.job, before.running, before.free) == (job, running, free)
+            && view.now() < before.until
+        {
+            return Some(before.shadow);
+        }
+        self.started.sort_shared_by_key(|job| (job.end, job.id));
+        let missing = blocked.procs - free;
+        let shadow = view.running().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN)?;
+        if !self.announces {
+            let ends = [self.started.first().copied(), view.running().first()];
+            let until = ends.iter().flatten().map(|job| job.end).min().unwrap_or(Time::MIN);
+            self.foreseen = Some(ForeseenStart { job, running, free, until, shadow });
+        }
+        Some(shadow)
     }
 
     /// Starts what does not delay a blocked job.
@@ -373,10 +419,7 @@ impl AgentDesk {
         let shadow = match blocked.shadow {
             Some(shadow) => shadow,
             None => {
-                self.started.sort_shared_by_key(|job| (job.end, job.id));
-                let missing = blocked.procs - self.free;
-                let found = view.running().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN);
-                let Some(shadow) = found else { return };
+                let Some(shadow) = self.foresee(blocked, view) else { return };
                 // RLScheduler asks once, when the job becomes the next.
                 if self.fill == Fill::Short && self.blocked == Some(blocked) {
                     self.blocked = Some(BlockedJob { shadow: Some(shadow), ..blocked });
@@ -404,8 +447,8 @@ impl AgentDesk {
         };
         while let Some(next) = self.next_fit(at, fit) {
             at = next;
-            let (procs, prediction) = (self.queue.procs[at], self.queue.prediction[at]);
-            if JobId(self.queue.id[at]) == blocked.job {
+            let DeskJob { id, procs, prediction, .. } = self.queue.jobs[at];
+            if JobId(id) == blocked.job {
                 at += 1;
                 continue;
             }
@@ -424,8 +467,7 @@ impl AgentDesk {
         if fit.free == 0 {
             return None;
         }
-        let both = self.queue.procs.get(from..)?.iter().zip(self.queue.prediction.get(from..)?);
-        let fits = |(&procs, &prediction): (&Procs, &i64)| fit.admits(procs, Span(prediction));
-        both.into_iter().position(fits).map(|at| from + at)
+        let fits = |job: &DeskJob| fit.admits(job.procs, Span(job.prediction));
+        self.queue.jobs.get(from..)?.iter().position(fits).map(|at| from + at)
     }
 }

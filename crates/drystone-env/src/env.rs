@@ -49,13 +49,37 @@ impl Observer for ArrivalObserver {
     }
 }
 
-/// Running totals of the jobs so far.
+/// Jobs that have started so far, and what they come to.
 #[derive(Debug, Default)]
 struct EpisodeScore {
-    sums: [f64; Measure::ALL.len()],
+    /// Wait and run time of each: all measures of them are added up when the episode is over.
+    jobs: Vec<(Span, Span)>,
+    /// Sum of the measure that is rewarded.
+    sum: f64,
     work: f64,
     last_end: i64,
-    started: u32,
+}
+
+impl EpisodeScore {
+    fn clear(&mut self) {
+        // The memory stays.
+        self.jobs.clear();
+        (self.sum, self.work, self.last_end) = (0.0, 0.0, 0);
+    }
+
+    fn started(&self) -> u32 {
+        self.jobs.len() as u32
+    }
+
+    /// The sum of a measure over the jobs, in the order of their starts.
+    fn sum_of(&self, measure: Measure) -> f64 {
+        self.jobs.iter().fold(0.0, |sum, &(wait, run)| sum + defined(measure.of(wait, run)))
+    }
+}
+
+/// Undefined values do not count; reports also leave them out of the mean.
+fn defined(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value }
 }
 
 /// State of an environment.
@@ -184,12 +208,14 @@ impl Env {
         self.stream = self.ground.stream(self.first, self.options.jobs);
         let scheduler = Scheduler { policy: Box::new(Outside), ..self.spec.scheduler() };
         let machine = self.ground.workload.machine();
-        self.simulation = Some(Simulation::new(machine, scheduler, self.stream.clone()).without_accuracy());
+        let room = (self.stream.before() + self.options.jobs) as usize;
+        let simulation = Simulation::new(machine, scheduler, self.stream.clone()).without_accuracy();
+        self.simulation = Some(simulation.with_room(room));
         self.desk.clear();
         self.arrivals.0.clear();
         // An episode that is left in the middle of a pass leaves what it had decided there.
         self.actions.clear();
-        self.score = EpisodeScore::default();
+        self.score.clear();
         (self.steps, self.impossible, self.total) = (0, 0, 0.0);
         (self.begun, self.state) = (false, EnvState::Asks);
     }
@@ -216,7 +242,7 @@ impl Env {
             return Ok(true);
         }
         self.carry_out()?;
-        if self.score.started == self.options.jobs {
+        if self.score.started() == self.options.jobs {
             self.state = EnvState::Over;
         }
         Ok(false)
@@ -226,7 +252,7 @@ impl Env {
     fn is_decided(&self) -> bool {
         let before = self.stream.before();
         let own = |action: &&Action| matches!(action, Action::Start { job, .. } if job.0 >= before);
-        self.score.started + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
+        self.score.started() + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
     }
 
     /// Goes on to the next pass. Returns whether there is a question.
@@ -244,7 +270,7 @@ impl Env {
         for id in self.arrivals.0.drain(..) {
             if running > 0 && self.stream.starts(id.0) {
                 self.actions.start(id, StartReason::Head);
-                self.desk.free -= view.job(id).procs;
+                self.desk.take_processors(view.job(id).procs);
                 continue;
             }
             let run = self.scale.sees_runs().then(|| self.stream.truth(id.0).run);
@@ -281,14 +307,12 @@ impl Env {
             };
             let run = self.ground.workload.truth()[place].run;
             let wait = now - submit;
-            for (sum, measure) in self.score.sums.iter_mut().zip(Measure::ALL) {
-                // Undefined values do not count; reports also leave them out of the mean.
-                let value = measure.of(wait, run);
-                *sum += if value.is_nan() { 0.0 } else { value };
+            if let Reward::Mean(measure) = self.options.reward {
+                self.score.sum += defined(measure.of(wait, run));
             }
+            self.score.jobs.push((wait, run));
             self.score.work += f64::from(procs) * run.as_f64();
             self.score.last_end = self.score.last_end.max((now + run).0);
-            self.score.started += 1;
         }
         self.actions.clear();
         Ok(())
@@ -324,10 +348,7 @@ impl Env {
     /// Returns the value of the jobs that have started so far.
     fn earned(&self) -> f64 {
         match self.options.reward {
-            Reward::Mean(measure) => {
-                let at = Measure::ALL.iter().position(|one| *one == measure).unwrap_or(0);
-                -self.score.sums[at] / f64::from(self.options.jobs)
-            }
+            Reward::Mean(_) => -self.score.sum / f64::from(self.options.jobs),
             Reward::Utilisation => self.utilisation(),
         }
     }
@@ -362,7 +383,7 @@ impl Env {
             steps: self.steps,
             impossible: self.impossible,
             reward: self.total,
-            means: self.score.sums.iter().map(|sum| sum / jobs).collect(),
+            means: Measure::ALL.iter().map(|&measure| self.score.sum_of(measure) / jobs).collect(),
             utilisation: self.utilisation(),
         }
     }

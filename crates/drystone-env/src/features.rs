@@ -2,7 +2,7 @@
 //! 0 to 1.
 
 use crate::error::EnvError;
-use crate::queue::{Fixed, MOST, QueueColumns};
+use crate::queue::{DeskJob, Fixed, MOST, QueueRows};
 use drystone::model::{Job, Procs, Span, Time, Workload};
 use drystone::parts::RunningSet;
 use std::fmt;
@@ -298,23 +298,16 @@ impl Scale {
     }
 
     /// Writes the rows of these jobs; `before` rows were written there the last time.
-    pub(crate) fn rows(
-        &self,
-        queue: &QueueColumns,
-        rows: &[u32],
-        now: Time,
-        free: Procs,
-        before: usize,
-        out: &mut [f32],
-    ) {
+    pub(crate) fn rows(&self, queue: &QueueRows, rows: &[u32], now: Time, free: Procs, before: usize, out: &mut [f32]) {
         match self.width() {
             // A copy of known length is a few instructions; of unknown length it is a call.
             6 => self.rows_of::<6>(queue, rows, now, free, before, out),
             8 => self.rows_of::<8>(queue, rows, now, free, before, out),
             width => {
                 for (out, &at) in out.chunks_exact_mut(width).zip(rows) {
-                    out.copy_from_slice(&queue.fixed(at as usize)[..width]);
-                    self.moving(queue, at as usize, now, free, out);
+                    let job = &queue.jobs[at as usize];
+                    out.copy_from_slice(&queue.fixed(job)[..width]);
+                    self.moving(job, now, free, out);
                 }
                 let cleared = out.chunks_exact_mut(width).take(before).skip(rows.len());
                 cleared.for_each(|out| out.copy_from_slice(&self.empty[..width]));
@@ -324,7 +317,7 @@ impl Scale {
 
     fn rows_of<const F: usize>(
         &self,
-        queue: &QueueColumns,
+        queue: &QueueRows,
         rows: &[u32],
         now: Time,
         free: Procs,
@@ -333,10 +326,11 @@ impl Scale {
     ) {
         let (all, _) = out.as_chunks_mut::<F>();
         for (out, &at) in all.iter_mut().zip(rows) {
-            if let Some(fixed) = queue.fixed(at as usize).first_chunk::<F>() {
+            let job = &queue.jobs[at as usize];
+            if let Some(fixed) = queue.fixed(job).first_chunk::<F>() {
                 *out = *fixed;
             }
-            self.moving(queue, at as usize, now, free, out);
+            self.moving(job, now, free, out);
         }
         if let Some(empty) = self.empty.first_chunk::<F>() {
             all.iter_mut().take(before).skip(rows.len()).for_each(|out| *out = *empty);
@@ -344,16 +338,16 @@ impl Scale {
     }
 
     #[inline(always)]
-    fn moving(&self, queue: &QueueColumns, at: usize, now: Time, free: Procs, out: &mut [f32]) {
-        let fits = queue.procs[at] <= free;
+    fn moving(&self, job: &DeskJob, now: Time, free: Procs, out: &mut [f32]) {
+        let fits = job.procs <= free;
         if let Some(place) = self.wait_at {
-            out[place] = soft(now.0 - queue.submit[at]);
+            out[place] = soft(now.0 - job.submit);
         }
         if let Some(place) = self.fits_at {
             out[place] = f32::from(u8::from(fits));
         }
         if let Some(place) = self.clipped_wait_at {
-            out[place] = below_one((now.0 - queue.submit[at]) as f32 / LONGEST_WAIT);
+            out[place] = below_one((now.0 - job.submit) as f32 / LONGEST_WAIT);
         }
         if let Some(place) = self.clipped_fits_at {
             out[place] = if fits { ALMOST } else { 1e-5 };
@@ -372,11 +366,12 @@ impl Scale {
         out: &mut [f32],
     ) {
         let share = |count: usize| count as f32 / (count + window) as f32;
-        let ahead = AHEAD.map(|after| {
+        let ahead = |after: i64| {
             let then = free + running.ending_by(Time(now.0 + after));
             (then as f32 / self.machine).min(1.0)
-        });
-        let values = [free as f32 / self.machine, share(waiting), share(running.len())];
-        out.iter_mut().zip(values.into_iter().chain(ahead)).for_each(|(out, value)| *out = value);
+        };
+        let [first, second, third, last] = AHEAD.map(ahead);
+        let now_free = free as f32 / self.machine;
+        out.copy_from_slice(&[now_free, share(waiting), share(running.len()), first, second, third, last]);
     }
 }

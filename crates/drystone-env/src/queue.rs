@@ -1,54 +1,57 @@
-//! The waiting jobs in the order of their arrival, as columns, with what observations have of each.
+//! The waiting jobs in the order of their arrival, with what observations have of each.
 
 use drystone::model::{Job, JobId, Procs, Span};
 
-/// Columns in the order of arrival.
+/// A waiting job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeskJob {
+    pub(crate) submit: i64,
+    pub(crate) prediction: i64,
+    pub(crate) id: u32,
+    pub(crate) procs: Procs,
+    /// Index of the fixed part of its row.
+    slot: u32,
+}
+
+/// The queue in the order of arrival. A job is one entry: that one leaves moves one piece of
+/// memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct QueueColumns {
-    pub(crate) id: Vec<u32>,
-    pub(crate) submit: Vec<i64>,
-    pub(crate) procs: Vec<Procs>,
-    pub(crate) prediction: Vec<i64>,
-    /// Index of the fixed part of each job's row.
-    slot: Vec<u32>,
+pub(crate) struct QueueRows {
+    pub(crate) jobs: Vec<DeskJob>,
     rows: Vec<Fixed>,
     unused: Vec<u32>,
 }
 
-impl QueueColumns {
+impl QueueRows {
     pub(crate) fn len(&self) -> usize {
-        self.id.len()
+        self.jobs.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.id.is_empty()
+        self.jobs.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
         // The memory stays.
-        self.id.clear();
-        self.submit.clear();
-        self.procs.clear();
-        self.prediction.clear();
-        self.slot.clear();
+        self.jobs.clear();
         self.rows.clear();
         self.unused.clear();
     }
 
-    /// The fixed part of the row of the job at a place.
+    /// The fixed part of a job's row.
     #[inline]
-    pub(crate) fn fixed(&self, at: usize) -> &Fixed {
-        &self.rows[self.slot[at] as usize]
+    pub(crate) fn fixed(&self, job: &DeskJob) -> &Fixed {
+        &self.rows[job.slot as usize]
     }
 
     /// A job arrives, or comes back, with the fixed part of its row.
     pub(crate) fn add(&mut self, id: JobId, job: &Job, prediction: Span, fixed: Fixed) {
-        let at = match self.id.last() {
-            Some(&last) if last >= id.0 => match self.id.binary_search(&id.0) {
+        let at = match self.jobs.last() {
+            Some(last) if last.id >= id.0 => match self.search(id) {
                 Ok(_) => return,
                 Err(at) => at,
             },
-            _ => self.id.len(),
+            _ => self.jobs.len(),
         };
         let slot = match self.unused.pop() {
             Some(slot) => {
@@ -60,34 +63,37 @@ impl QueueColumns {
                 self.rows.len() as u32 - 1
             }
         };
-        self.id.insert(at, id.0);
-        self.submit.insert(at, job.submit.0);
-        self.procs.insert(at, job.procs);
-        self.prediction.insert(at, prediction.0);
-        self.slot.insert(at, slot);
+        let queued = DeskJob { submit: job.submit.0, prediction: prediction.0, id: id.0, procs: job.procs, slot };
+        if at == self.jobs.len() {
+            self.jobs.push(queued);
+        } else {
+            self.jobs.insert(at, queued);
+        }
     }
 
     /// A job has another prediction, and with it another row.
     pub(crate) fn repredict(&mut self, id: JobId, prediction: Span, fixed: Fixed) {
         if let Some(at) = self.place(id) {
-            self.prediction[at] = prediction.0;
-            self.rows[self.slot[at] as usize] = fixed;
+            self.jobs[at].prediction = prediction.0;
+            self.rows[self.jobs[at].slot as usize] = fixed;
         }
+    }
+
+    fn search(&self, id: JobId) -> Result<usize, usize> {
+        self.jobs.binary_search_by_key(&id.0, |job| job.id)
     }
 
     /// Returns the position of a job in the queue.
     #[inline]
     pub(crate) fn place(&self, id: JobId) -> Option<usize> {
-        self.id.binary_search(&id.0).ok()
+        self.search(id).ok()
     }
 
-    /// The job at a place leaves.
-    pub(crate) fn take(&mut self, at: usize) -> JobId {
-        self.submit.remove(at);
-        self.procs.remove(at);
-        self.prediction.remove(at);
-        self.unused.push(self.slot.remove(at));
-        JobId(self.id.remove(at))
+    /// Removes the job at a place.
+    pub(crate) fn remove(&mut self, at: usize) -> DeskJob {
+        let job = self.jobs.remove(at);
+        self.unused.push(job.slot);
+        job
     }
 }
 

@@ -262,41 +262,102 @@ impl VecEnv {
             length("final_jobs", parts.final_jobs.len(), number * rows)?;
             length("final_machine", parts.final_machine.len(), number * MACHINE)?;
         }
-        let mut last_jobs = parts.final_jobs.chunks_exact_mut(rows);
-        let mut last_machine = parts.final_machine.chunks_exact_mut(MACHINE);
-        let all = self
-            .envs
-            .iter_mut()
-            .zip(parts.jobs.chunks_exact_mut(rows))
-            .zip(parts.machine.chunks_exact_mut(MACHINE))
-            .zip(parts.mask.chunks_exact_mut(actions))
-            .zip(parts.reward.iter_mut().zip(parts.terminated.iter_mut()))
-            .zip(parts.truncated.iter_mut().zip(parts.finished.iter_mut()));
-        let mut ones: Vec<EnvPart<'_>> = all
-            .map(|(((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))| EnvPart {
-                env,
-                jobs,
-                machine,
-                mask,
-                reward,
-                terminated,
-                truncated,
-                last: last_jobs.next().zip(last_machine.next()),
-                finished,
-            })
-            .collect();
+        let sizes = ArraySizes { rows, actions, last: if same { rows } else { 0 } };
+        let all = parts.reborrow();
         if self.threads == 1 {
-            return ones.iter_mut().enumerate().try_for_each(|(at, one)| work(at, one));
+            return each_of(&mut self.envs, all, sizes, 0, &work);
         }
         // A few parts per thread: episodes end at different times, and a reset takes longer than a
         // step.
         let part = number.div_ceil(4 * self.threads).max(1);
+        let (mut tasks, mut rest) = (Vec::with_capacity(4 * self.threads), all);
+        for (chunk, envs) in self.envs.chunks_mut(part).enumerate() {
+            let (these, others) = rest.split_at(envs.len(), sizes);
+            tasks.push((chunk * part, envs, these));
+            rest = others;
+        }
         self.pool.install(|| {
-            ones.par_chunks_mut(part).enumerate().try_for_each(|(chunk, ones)| {
-                ones.iter_mut().enumerate().try_for_each(|(at, one)| work(chunk * part + at, one))
-            })
+            tasks.into_par_iter().try_for_each(|(first, envs, arrays)| each_of(envs, arrays, sizes, first, &work))
         })
     }
+}
+
+/// Numbers of one environment in the arrays.
+#[derive(Clone, Copy)]
+struct ArraySizes {
+    rows: usize,
+    actions: usize,
+    /// Rows that are kept when an episode is over.
+    last: usize,
+}
+
+impl<'a> EnvArrays<'a> {
+    fn reborrow(&mut self) -> EnvArrays<'_> {
+        EnvArrays {
+            jobs: self.jobs,
+            machine: self.machine,
+            mask: self.mask,
+            reward: self.reward,
+            terminated: self.terminated,
+            truncated: self.truncated,
+            final_jobs: self.final_jobs,
+            final_machine: self.final_machine,
+            finished: self.finished,
+        }
+    }
+
+    /// The arrays of the first environments, and of the others.
+    fn split_at(self, envs: usize, sizes: ArraySizes) -> (EnvArrays<'a>, EnvArrays<'a>) {
+        let last_machine = if sizes.last > 0 { MACHINE } else { 0 };
+        let (jobs, other_jobs) = self.jobs.split_at_mut(envs * sizes.rows);
+        let (machine, other_machine) = self.machine.split_at_mut(envs * MACHINE);
+        let (mask, other_mask) = self.mask.split_at_mut(envs * sizes.actions);
+        let (reward, other_reward) = self.reward.split_at_mut(envs);
+        let (terminated, other_terminated) = self.terminated.split_at_mut(envs);
+        let (truncated, other_truncated) = self.truncated.split_at_mut(envs);
+        let (final_jobs, other_final_jobs) = self.final_jobs.split_at_mut(envs * sizes.last);
+        let (final_machine, other_final_machine) = self.final_machine.split_at_mut(envs * last_machine);
+        let (finished, other_finished) = self.finished.split_at_mut(envs);
+        let first =
+            EnvArrays { jobs, machine, mask, reward, terminated, truncated, final_jobs, final_machine, finished };
+        let others = EnvArrays {
+            jobs: other_jobs,
+            machine: other_machine,
+            mask: other_mask,
+            reward: other_reward,
+            terminated: other_terminated,
+            truncated: other_truncated,
+            final_jobs: other_final_jobs,
+            final_machine: other_final_machine,
+            finished: other_finished,
+        };
+        (first, others)
+    }
+}
+
+/// Does something with each of these environments and its part of their arrays. The first has this
+/// number.
+fn each_of(
+    envs: &mut [Env],
+    arrays: EnvArrays<'_>,
+    sizes: ArraySizes,
+    first: usize,
+    work: &impl Fn(usize, &mut EnvPart<'_>) -> Result<(), EnvError>,
+) -> Result<(), EnvError> {
+    let mut last_jobs = arrays.final_jobs.chunks_exact_mut(sizes.rows);
+    let mut last_machine = arrays.final_machine.chunks_exact_mut(MACHINE);
+    let all = envs
+        .iter_mut()
+        .zip(arrays.jobs.chunks_exact_mut(sizes.rows))
+        .zip(arrays.machine.chunks_exact_mut(MACHINE))
+        .zip(arrays.mask.chunks_exact_mut(sizes.actions))
+        .zip(arrays.reward.iter_mut().zip(arrays.terminated.iter_mut()))
+        .zip(arrays.truncated.iter_mut().zip(arrays.finished.iter_mut()));
+    for (at, (((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))) in all.enumerate() {
+        let last = last_jobs.next().zip(last_machine.next());
+        work(first + at, &mut EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last, finished })?;
+    }
+    Ok(())
 }
 
 fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EnvError> {

@@ -322,6 +322,11 @@ impl Session {
         true
     }
 
+    /// Makes room for this many jobs more at once.
+    pub(crate) fn reserve(&mut self, jobs: usize) {
+        self.s.world.jobs.reserve(jobs);
+    }
+
     /// Returns whether the policy killed a job whose end has not been reported yet.
     #[inline]
     pub(crate) fn was_killed(&self, id: JobId) -> bool {

@@ -199,6 +199,14 @@ impl<S: EventSource> Simulation<S> {
         self
     }
 
+    /// Makes room for this many jobs at once, for short simulations, of which there are many.
+    #[must_use]
+    pub fn with_room(mut self, jobs: usize) -> Simulation<S> {
+        self.s.truth.reserve(jobs);
+        self.session.reserve(jobs);
+        self
+    }
+
     /// Lets a policy that searches use this many threads within a decision
     /// ([`Policy::employ`](crate::policy::Policy::employ)). The results do not depend on it.
     #[must_use]

@@ -27,6 +27,11 @@ impl<T> JobWindow<T> {
         JobId(self.base + self.items.len() as u32)
     }
 
+    /// Makes room for this many jobs more at once.
+    pub(crate) fn reserve(&mut self, jobs: usize) {
+        self.items.reserve(jobs);
+    }
+
     /// Adds what is known of the next job. O(1) amortised.
     #[inline]
     pub fn push(&mut self, item: T) -> JobId {

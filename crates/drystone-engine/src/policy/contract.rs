@@ -243,11 +243,24 @@ pub struct Moved {
 }
 
 /// The actions of one decision, in order; reused from decision to decision.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub struct Actions {
     list: Vec<Action>,
     sets: Vec<ProcSet>,
     moves: Vec<Moved>,
+}
+
+impl Clone for Actions {
+    fn clone(&self) -> Actions {
+        Actions { list: self.list.clone(), sets: self.sets.clone(), moves: self.moves.clone() }
+    }
+
+    // A derived one would ask for memory with every decision from outside.
+    fn clone_from(&mut self, other: &Actions) {
+        self.list.clone_from(&other.list);
+        self.sets.clone_from(&other.sets);
+        self.moves.clone_from(&other.moves);
+    }
 }
 
 impl Actions {
