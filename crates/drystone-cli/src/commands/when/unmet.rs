@@ -5,7 +5,7 @@ use drystone_report::number::{count, fixed, plural};
 use drystone_slurm::conf::{ConfNode, SlurmConf};
 use drystone_slurm::model::gres;
 
-/// What a job asks of the nodes of a partition.
+/// Demand of a job for the nodes of a partition.
 pub(super) struct NodeDemand<'a> {
     /// Partitions, with commas.
     pub(super) partitions: &'a str,
@@ -17,8 +17,8 @@ impl NodeDemand<'_> {
     /// Returns the first of its partitions on whose idle nodes the job fits.
     ///
     /// # Errors
-    /// Words that follow a job that fits in none: `asks for 9 processors, and the nodes of partition
-    /// gpu have 4`. `takes_jobs` says whether a node takes new jobs.
+    /// Words that follow a job that fits in none: `asks for 9 processors, and the nodes of
+    /// partition gpu have 4`. `takes_jobs` says whether a node takes new jobs.
     pub(super) fn find_partition(&self, conf: &SlurmConf, takes_jobs: &dyn Fn(&str) -> bool) -> Result<&str, String> {
         let mut first = None;
         for name in self.partitions.split(',') {
