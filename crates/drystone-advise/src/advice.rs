@@ -179,9 +179,13 @@ pub fn advise<B: CandidateSimulator>(
         return Ok(None);
     }
     let periods = &study.filled()[..];
+    let live: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let (first, rest) = in_two(study);
-    study.learn(bench, &first, 1, "a first look")?;
+    // Live policies cost little.
+    study.learn(bench, &live, 1, "live policies")?;
     first_look(study, periods, "first look").iter().for_each(|text| bench.tell(text));
+    study.learn(bench, &first, 1, "a first look")?;
+    first_look(study, periods, "first look").iter().filter(|_| !first.is_empty()).for_each(|text| bench.tell(text));
     study.learn(bench, &rest, 1, "single changes")?;
     study.learn(bench, &baseline, phases, "clock phases of the site as it is")?;
     first_look(study, periods, "every single change").iter().for_each(|text| bench.tell(text));
@@ -219,11 +223,9 @@ pub fn advise<B: CandidateSimulator>(
     }))
 }
 
-/// Every single change and live policy: first the policies, which cost little, and one change of
-/// each knob, then the rest.
+/// Every single change: one of each knob, then the rest.
 fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate>) {
-    let mut first: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
-    let mut rest = Vec::new();
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
     let mut knobs: Vec<&str> = Vec::new();
     // The largest value of a knob tells most of it.
     for (at, change) in study.changes.iter().enumerate().rev() {
@@ -237,24 +239,27 @@ fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate
     (first, rest)
 }
 
-/// The best of each kind so far; `None` where neither settings nor live policies are tried.
+/// The best of each kind so far; `None` where nothing was tried yet.
 fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<String> {
+    let all = study.tried();
+    let is_live = |candidate: &&AdviceCandidate| matches!(candidate, AdviceCandidate::Live(_));
+    let tried_live = all.iter().any(|candidate| is_live(&candidate));
+    let tried_settings = all.iter().any(|candidate| !is_live(&candidate) && *candidate != AdviceStudy::baseline());
     let best = |live: bool| {
-        let all = study.tried().into_iter().filter(|candidate| matches!(candidate, AdviceCandidate::Live(_)) == live);
-        let judged = all.filter_map(|candidate| {
-            let (change, keeps) = study.judge(&candidate, periods)?;
+        let judged = all.iter().filter(|candidate| is_live(candidate) == live).filter_map(|candidate| {
+            let (change, keeps) = study.judge(candidate, periods)?;
             keeps.then_some((candidate, change))
         });
         let best = judged.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, change)| *change < 0.0);
         best.map_or("nothing better".to_string(), |(candidate, change)| {
-            format!("{} ({:+.1} %)", study.name(&candidate), change * 100.0)
+            format!("{} ({:+.1} %)", study.name(candidate), change * 100.0)
         })
     };
     let mut parts = Vec::new();
-    if !study.changes.is_empty() {
+    if tried_settings {
         parts.push(format!("of settings {}", best(false)));
     }
-    if !study.live.is_empty() {
+    if tried_live {
         parts.push(format!("of live policies {}", best(true)));
     }
     (!parts.is_empty()).then(|| format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; ")))

@@ -34,4 +34,4 @@ pub use sdiag::{PassCost, SdiagError};
 pub use search::AdviceSettings;
 pub use study::{AdviceCandidate, AdviceStudy, CandidateSimulator, PeriodFigures};
 pub use unseen::UnseenTest;
-pub use watch::PeriodObserver;
+pub use watch::{EndedJobs, PeriodObserver};

@@ -220,6 +220,11 @@ impl<'a> AdviceStudy<'a> {
         }
     }
 
+    /// Adds the result of a policy that was simulated before.
+    pub fn add_result(&mut self, policy: String, sums: PeriodFigures) {
+        self.known.insert(policy, sums);
+    }
+
     /// Simulates what is not known yet of these, in the first so many phases; a policy that has no
     /// clock of Slurm in one.
     ///

@@ -4,7 +4,7 @@ use crate::figure::{GoalFigure, Thresholds};
 use crate::study::PeriodFigures;
 use drystone::engine::Observer;
 use drystone::metrics::JobSelection;
-use drystone::model::{EndedJob, JobId, LogStatus, Time};
+use drystone::model::{EndedJob, Job, JobId, LogStatus, Span};
 use drystone_whatif::Periods;
 use std::collections::BTreeSet;
 
@@ -40,15 +40,48 @@ impl<'a> PeriodObserver<'a> {
     pub fn into_sums(self) -> PeriodFigures {
         self.sums
     }
+}
 
-    fn counts(&self, ended: &EndedJob<'_>, submit: Time) -> bool {
-        let selected = match self.selection {
-            JobSelection::Completed => ended.truth.status == LogStatus::Completed,
-            JobSelection::Submitted { from, until } => submit >= from && submit < until,
-            // The periods begin and end with the window.
-            JobSelection::All | JobSelection::Tsafrir | JobSelection::Window { .. } => true,
-        };
-        selected && ended.outcome.found.is_none() && !self.uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
+/// Returns whether a job counts by its submit, its status and what is known of it.
+fn counts(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTreeSet<JobId>>) -> bool {
+    let submit = ended.job.submit;
+    let selected = match selection {
+        JobSelection::Completed => ended.truth.status == LogStatus::Completed,
+        JobSelection::Submitted { from, until } => submit >= from && submit < until,
+        // The periods begin and end with the window.
+        JobSelection::All | JobSelection::Tsafrir | JobSelection::Window { .. } => true,
+    };
+    selected && ended.outcome.found.is_none() && !uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
+}
+
+/// Keeps the jobs of a simulation that count, to be summed up once thresholds are known.
+#[derive(Clone, Debug)]
+pub struct EndedJobs<'a> {
+    selection: JobSelection,
+    uncounted: Option<&'a BTreeSet<JobId>>,
+    jobs: Vec<(Job, Span, Span)>,
+}
+
+impl<'a> EndedJobs<'a> {
+    /// The jobs of a `selection`, as [`PeriodObserver::new`] takes it, without `uncounted` ones.
+    pub fn new(selection: JobSelection, uncounted: Option<&'a BTreeSet<JobId>>) -> EndedJobs<'a> {
+        EndedJobs { selection, uncounted, jobs: Vec::new() }
+    }
+
+    /// Returns the jobs with their waits and the times that they ran, in the order of their ends: a
+    /// [`PeriodObserver`] sums them up in this order.
+    pub fn into_jobs(self) -> Vec<(Job, Span, Span)> {
+        self.jobs
+    }
+}
+
+impl Observer for EndedJobs<'_> {
+    const NOTES: bool = false;
+
+    fn ended(&mut self, ended: &EndedJob<'_>) {
+        if counts(ended, self.selection, self.uncounted) {
+            self.jobs.push((ended.job.clone(), ended.wait(), ended.outcome.ran));
+        }
     }
 }
 
@@ -57,7 +90,7 @@ impl Observer for PeriodObserver<'_> {
 
     fn ended(&mut self, ended: &EndedJob<'_>) {
         let submit = ended.job.submit;
-        if !self.counts(ended, submit) {
+        if !counts(ended, self.selection, self.uncounted) {
             return;
         }
         let Some(period) = self.periods.place(submit) else { return };

@@ -277,6 +277,11 @@ impl Forecaster {
                     if !asked.contains(&at) {
                         continue;
                     }
+                    // In a deep queue even a few futures are far beyond what there is.
+                    if (self.spent() - before) / 2 >= rehearsal_work {
+                        progress();
+                        continue;
+                    }
                     let work = rehearsal_work.saturating_sub(self.spent() - before);
                     let share = if rehearsal_work == u64::MAX { work } else { work / to_come.max(1) };
                     to_come = to_come.saturating_sub(1);

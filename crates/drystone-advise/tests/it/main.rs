@@ -105,7 +105,9 @@ fn changes_that_help_are_combined_and_hold() {
     assert!(judged.got.is_some_and(|got| (got + 0.28).abs() < 1e-9));
     assert_eq!(advice.settings.better_periods, (10, 10));
     assert_eq!(advice.live.reason, AdviceReason::NothingBetter, "both live policies are as good as what there is");
-    assert!(told[1].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
+    assert!(told[0].contains("of live policies nothing better") && !told[0].contains("settings"), "{told:?}");
+    assert!(told[1].contains("bf_interval=60 (-10.0 %)"), "one change of each knob: {told:?}");
+    assert!(told[2].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
     let mut counted: BTreeMap<&String, usize> = BTreeMap::new();
     asked.iter().for_each(|policy| *counted.entry(policy).or_default() += 1);
     assert!(counted.values().all(|&times| times == 1), "nothing is simulated twice");

@@ -26,10 +26,15 @@ pub(crate) struct ServeArgs {
 
     /// Address of the pages: a port of this machine (0: any that is free), ADDRESS:PORT of
     /// loopback, or unix:FILE.
-    #[arg(long, value_name = "PLACE", default_value = "9798")]
+    #[arg(long, value_name = "PLACE", default_value = "9798", value_parser = place)]
     pub(crate) listen: Listen,
 
     /// Print only errors to stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// Reads a place to serve at.
+fn place(text: &str) -> Result<Listen, String> {
+    Listen::parse_among(text, "a port, ADDRESS:PORT of loopback or unix:FILE")
 }

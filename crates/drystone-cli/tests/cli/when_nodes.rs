@@ -162,6 +162,67 @@ fn nodes_that_drain_and_the_order_of_the_queue_count() {
     }
 }
 
+/// Of each demand one more than any node has, and as much as one has. What no node has now, but one
+/// that is drained, is said as well.
+#[test]
+fn a_job_that_fits_no_node_is_told_which_demand_is_too_large() {
+    let folder = Folder::new();
+    let job = |name, procs, partition, memory, gpus| {
+        row([name, "PENDING", "(Resources)", procs, "10:00", "N/A", "ann", partition, "", "normal", memory, gpus])
+    };
+    let queue = [
+        job("11", "1", "gpu", "1000M", "gres/gpu:1").replace("|500|", "|900|"),
+        job("1", "1", "cpu", "8001M", "N/A"),
+        job("2", "1", "cpu", "8000M", "N/A"),
+        job("3", "1", "gpu", "1000M", "gres/gpu:3"),
+        job("4", "1", "cpu", "1000M", "gres/gpu:1"),
+        job("5", "9", "cpu", "1000M", "N/A"),
+        job("10", "5", "gpu", "1000M", "N/A"),
+        job("6", "1", "gpu", "1000M", "gres/gpu:a100:1"),
+        job("7", "1", "cpu,gpu", "1000M", "gres/gpu:2"),
+        job("8", "1", "cpu", "1000M", "N/A").replace("|(null)\n", "|big\n"),
+        job("9", "1", "cpu", "1000M", "N/A").replace("|1|1000M|", "|3|1000M|"),
+    ];
+    state(&folder, &queue, [0, 0, 0]);
+    let run = folder.run(&["when", "--state", "now", "--rehearse", "0", "--format", "json", "--quiet"]).json();
+    let left_out = run["left_out"].as_array().expect("a list");
+    let why = |name: &str| {
+        let own = left_out.iter().find(|one| one["job"] == name);
+        own.map(|one| one["why"].as_str().expect("words").to_string())
+    };
+    for (name, words) in [
+        (
+            "1",
+            "asks for 7.8 GB (8,001 MB) of memory on a node, and the nodes of partition cpu have 7.8 GB (8,000 MB) at most",
+        ),
+        ("3", "asks for 3 GPUs on a node, and the nodes of partition gpu have 2 at most"),
+        ("4", "asks for 1 GPU on a node, and the nodes of partition cpu have 0 at most"),
+        ("5", "asks for 9 processors, and the nodes of partition cpu have 8"),
+        ("10", "asks for 5 processors, and the nodes of partition gpu have 4"),
+        ("6", "asks for 1 GPU of type a100 on a node, and the nodes of partition gpu have 0 at most"),
+        ("8", "asks for the feature big, and of the nodes of partition cpu none have it"),
+        ("9", "asks for 3 nodes, and the nodes of partition cpu are 2"),
+    ] {
+        assert_eq!(why(name).as_deref(), Some(words), "{left_out:?}");
+    }
+    assert_eq!(["2", "7", "11"].map(why), [None, None, None]);
+    // One in two partitions starts in the one that it fits in: on both GPUs, once job 11, which is
+    // before it, has had one of them for its ten minutes.
+    let seven = run["jobs"].as_array().and_then(|jobs| jobs.iter().find(|one| one["job"] == "7")).expect("an answer");
+    assert!(seven["plan"].as_i64().is_some_and(|plan| (600..=690).contains(&(plan - NOW))), "{seven}");
+    let text = || {
+        let text = folder.run(&["when", "--state", "now", "--rehearse", "0", "--quiet"]).ok();
+        text.split_whitespace().collect::<Vec<&str>>().join(" ")
+    };
+    assert!(text().contains("Job 3 is left out: it asks for 3 GPUs on a node, and"), "{}", text());
+    let error = folder.run(&["when", "--state", "now", "--job", "3"]).fails(2);
+    assert!(error.contains("job 3 asks for 3 GPUs on a node") && error.contains("it cannot start"), "{error}");
+    let nodes = folder.read("now/nodes.txt").replace("State=IDLE Partitions=gpu", "State=IDLE+DRAIN Partitions=gpu");
+    folder.write("now/nodes.txt", nodes);
+    let words = "asks for 1 processor, and the nodes of partition gpu that take new jobs now have 0";
+    assert!(text().contains(words), "{}", text());
+}
+
 /// A configuration that describes no machine is no reason to answer nothing.
 #[test]
 fn a_file_that_describes_no_nodes_is_told_and_left_out() {

@@ -41,19 +41,7 @@ impl FromStr for Listen {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Listen, String> {
-        if text == "none" {
-            return Ok(Listen::Nowhere);
-        }
-        if let Some(path) = text.strip_prefix("unix:") {
-            return Ok(Listen::Unix(path.into()));
-        }
-        let address = match text.parse::<u16>() {
-            Ok(port) => SocketAddr::new(IpAddr::from([127, 0, 0, 1]), port),
-            Err(_) => text
-                .parse()
-                .map_err(|_| format!("`{text}` is no place to listen; give a port, ADDRESS:PORT, unix:FILE or none"))?,
-        };
-        Ok(Listen::Tcp { address, public: false })
+        Listen::parse_among(text, "a port, ADDRESS:PORT, unix:FILE or none")
     }
 }
 
@@ -68,6 +56,24 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
+    /// Reads a place; an error names `places` as what could stand there.
+    ///
+    /// # Errors
+    /// It is no place.
+    pub fn parse_among(text: &str, places: &str) -> Result<Listen, String> {
+        if text == "none" {
+            return Ok(Listen::Nowhere);
+        }
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(Listen::Unix(path.into()));
+        }
+        let address = match text.parse::<u16>() {
+            Ok(port) => SocketAddr::new(IpAddr::from([127, 0, 0, 1]), port),
+            Err(_) => text.parse().map_err(|_| format!("`{text}` is no place to listen; give {places}"))?,
+        };
+        Ok(Listen::Tcp { address, public: false })
+    }
+
     /// Returns whether every user of this machine can connect.
     pub fn is_for_all(&self) -> bool {
         matches!(self, Listen::Tcp { .. })

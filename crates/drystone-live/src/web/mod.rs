@@ -7,6 +7,7 @@
 mod events;
 mod listen;
 mod page_server;
+mod patience;
 
 pub use listen::{Listen, ListenError};
 pub use page_server::{PageMaker, PageResponse, serve_pages};
@@ -22,12 +23,15 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use listen::{AcceptedStream, Accepts};
+use patience::PatientStream;
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
+/// Time for which a reader may take nothing of a response.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Connections at once; more wait.
 const CONNECTIONS: usize = 64;
 
@@ -93,8 +97,12 @@ async fn accept<S: Answers>(accepts: Accepts, site: Arc<S>) {
             http.timer(hyper_util::rt::TokioTimer::new()).header_read_timeout(std::time::Duration::from_secs(10));
             // The reader may go away at any time.
             let _ = match stream {
-                AcceptedStream::Tcp(stream) => http.serve_connection(TokioIo::new(stream), service).await,
-                AcceptedStream::Unix(stream) => http.serve_connection(TokioIo::new(stream), service).await,
+                AcceptedStream::Tcp(stream) => {
+                    http.serve_connection(TokioIo::new(PatientStream::new(stream, PATIENCE)), service).await
+                }
+                AcceptedStream::Unix(stream) => {
+                    http.serve_connection(TokioIo::new(PatientStream::new(stream, PATIENCE)), service).await
+                }
             };
             drop(permit);
         });

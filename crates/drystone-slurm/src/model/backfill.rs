@@ -6,6 +6,7 @@ use super::main_pass::BEYOND_PARTITION;
 use super::place_try::{PlaceTry, SearchKind, place_search};
 use super::preempting::Victim;
 use super::table::{Licences, PlanTable};
+use super::twins::{TwinRefusal, TwinRefusals, have_one_verdict};
 use super::will_run::{Reach, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
@@ -59,6 +60,12 @@ pub struct BackfillPass {
     planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
     loose: bool,
+    /// Jobs that find no place beside the plans of the moment, or that a limit keeps from it.
+    #[serde(skip)]
+    twins: TwinRefusals,
+    /// True if the look at the last job has set back the weights of its nodes.
+    #[serde(skip)]
+    has_reset: bool,
 }
 
 /// Position at which the search for a job's start continues.
@@ -182,6 +189,7 @@ impl BackfillPass {
     pub fn resume(&mut self, now: i64, params: &SchedParams) {
         self.window_end = now + params.bf_window * 60;
         self.bounds.clear();
+        self.twins.clear();
     }
 
     /// Looks at a job at `now` seconds. What it starts then runs.
@@ -219,6 +227,7 @@ impl BackfillPass {
             JobResult::Paused => return JobVerdict::Paused,
             JobResult::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
+                self.twins.clear();
                 if job.several && job.array != NONE {
                     self.begun_arrays.push((job.array, job.part));
                 }
@@ -415,9 +424,27 @@ impl BackfillPass {
 
     fn find(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
         let unplanned = self.unplanned(job, now, desk.params);
+        let (look, params) = ((now, unplanned), desk.params);
+        let alone = desk.pauses || params.assoc_limit_stop != 0 || params.bf_licenses != 0;
+        let twins = !alone && self.paused.is_none() && have_one_verdict(desk.cluster, job);
+        if let Some(refusal) = self.twins.find(job, look).filter(|_| twins) {
+            if refusal.has_reset {
+                desk.cluster.reset_bytes(job);
+            }
+            self.tried += refusal.tried;
+            return JobResult::Verdict(refusal.verdict.clone());
+        }
+        self.has_reset = false;
+        let tried = self.tried;
         let mut free = desk.scratch.take_free(desk.cluster.machine.nodes());
         let found = self.search(desk, job, now, unplanned, &mut free);
         desk.scratch.give_free(free);
+        if let JobResult::Verdict(verdict) = &found
+            && twins
+        {
+            let trace = (self.tried - tried, self.has_reset);
+            self.twins.add(TwinRefusal::new(job, look, verdict, trace));
+        }
         found
     }
 
@@ -655,6 +682,7 @@ impl BackfillPass {
             ledger.before(job, machine).or_else(|| ledger.after(job, alloc, gpus, machine))
         };
         cluster.reset_bytes(job);
+        self.has_reset = true;
         let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
         let reason = limited(alloc.as_ref());
         if params.assoc_limit_stop != 0 {
@@ -715,6 +743,7 @@ impl BackfillPass {
             let begin = begin.max(self.table.begin());
             let until = end.max(begin + params.bf_resolution);
             self.table.add(begin, until, &alloc.nodes, licences);
+            self.twins.clear();
             self.changed = true;
         }
         PassVerdict::Planned { start, end, alloc }

@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::preempting::Victim;
+use super::twins::{TwinRefusal, TwinRefusals, have_one_verdict};
 use super::{ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, UseLedger, VerdictObserver};
 use crate::conf::SchedParams;
 
@@ -38,6 +39,7 @@ pub fn main_pass(
         blocked: NodeSet::empty(cluster.machine.nodes()),
         usable: NodeSet::empty(cluster.machine.nodes()),
         refused: None,
+        twins: TwinRefusals::default(),
         deeds: MainDeeds { whole: true, ..MainDeeds::default() },
     };
     let mut depth = 0;
@@ -105,6 +107,8 @@ struct MainPass {
     usable: NodeSet,
     /// The array whose task was refused last, and in which partition.
     refused: Option<(u32, u16)>,
+    /// Jobs that a limit keeps from starting on the nodes that are usable now.
+    twins: TwinRefusals,
     deeds: MainDeeds,
 }
 
@@ -162,6 +166,7 @@ impl MainPass {
             // None but it starts on the nodes that it names.
             let named = cluster.named_nodes(job).iter().map(|&node| node as usize);
             self.blocked.unite(&NodeSet::of(cluster.machine.nodes(), named));
+            self.twins.clear();
         }
         verdict
     }
@@ -207,6 +212,10 @@ impl MainPass {
             }
             return self.limited(cluster, job, reason, params);
         }
+        let twins = params.assoc_limit_stop == 0 && have_one_verdict(cluster, job);
+        if let Some(refusal) = self.twins.find(job, (now, false)).filter(|_| twins) {
+            return refusal.verdict.clone();
+        }
         let done = self.usable.meets(&cluster.completing).then(|| {
             let mut done = self.usable.clone();
             done.subtract(&cluster.completing);
@@ -219,7 +228,11 @@ impl MainPass {
         let after = |ledger: &UseLedger| ledger.after(job, alloc.as_ref(), gpus, &cluster.machine);
         let after = cluster.ledger.as_ref().and_then(after);
         if let Some(reason) = after {
-            return self.limited(cluster, job, reason, params);
+            let verdict = self.limited(cluster, job, reason, params);
+            if twins {
+                self.twins.add(TwinRefusal::new(job, (now, false), &verdict, (0, true)));
+            }
+            return verdict;
         }
         if params.assoc_limit_stop != 0 {
             cluster.note_limit(job.id, false);
@@ -228,6 +241,7 @@ impl MainPass {
             cluster.start(job, now, alloc.clone());
             self.deeds.starts.push(index);
             self.refused = None;
+            self.twins.clear();
             return PassVerdict::Started(alloc);
         }
         if !cluster.has_preempted(job.id, now)
@@ -278,6 +292,7 @@ impl MainPass {
         }
         if let Some(nodes) = nodes {
             self.blocked.unite(nodes);
+            self.twins.clear();
         }
     }
 }

@@ -32,6 +32,7 @@ mod sliding_and;
 mod stored_bytes;
 mod table;
 mod table_window;
+mod twins;
 mod verdict;
 mod victims;
 mod will_run;

@@ -1,5 +1,6 @@
 //! The advice with all that determined it.
 
+use super::recent::RecentPart;
 use crate::commands::compare::replay::JobReplay;
 use crate::meta::{ExperimentMeta, WorkloadMeta};
 use crate::wait_conditions::HeldWaits;
@@ -58,6 +59,9 @@ pub(super) struct Advised {
     pub(super) baseline: SiteBaseline,
     /// True if it was stopped before all was tried.
     pub(super) stopped: bool,
+    /// The last part of a long log, where only that was simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) recent: Option<RecentPart>,
     pub(super) advice: Advice,
     /// Classes of jobs that gain from what is recommended or pay for it.
     pub(super) pays: PayingClasses,

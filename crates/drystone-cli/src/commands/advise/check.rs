@@ -165,7 +165,7 @@ fn worth(
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     let outages = input.outages(&args.real, &mut experiment)?;
     let changer = Changer::of(args, &mut input, &outages)?;
-    let periods = super::periods(&input, selection);
+    let periods = super::periods(&input, selection, args.cut.slice.is_some());
     let feedback = args.real.feedback;
     let ground = AdviseInputs { outages: &outages, selection, periods: &periods, figures: &[], feedback, stop };
     let found = changer.worth(&input, &lists, &ground)?;

@@ -99,7 +99,8 @@ fn facts(advised: &Advised) -> Vec<(String, String)> {
         ("clock phases alone", format!("change the goal by up to {}", percent(Some(advice.spread), 1))),
         ("simulations", count(advice.simulations as u64)),
     ];
-    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    let part = advised.recent.iter().map(|part| ("part", part.sentence()));
+    part.chain(facts).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Returns the duration of passes, in words.

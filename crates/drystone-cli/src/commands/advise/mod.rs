@@ -7,6 +7,7 @@ mod document;
 mod inputs;
 mod limits;
 mod overview;
+mod recent;
 mod result;
 mod rows;
 mod simulate;
@@ -14,6 +15,7 @@ mod simulate;
 use self::advised::{Advised, PayingClasses, SiteBaseline};
 use self::inputs::AdviseInputs;
 use self::limits::Changer;
+use self::recent::{RecentInput, RecentPart, read_recent};
 use self::simulate::CliBench;
 use crate::args::{AdviseArgs, Only};
 use crate::commands::compare::candidates::takes_long;
@@ -30,7 +32,7 @@ use drystone::model::{Span, Time};
 use drystone::policy::PolicySpec;
 use drystone_advise::{
     Advice, AdviceReason, AdviceSettings, AdviceStudy, AdvisedWay, GoalFigure, KnobChange, LivePolicy, PassCost,
-    SiteKnobs, Thresholds, options,
+    PeriodFigures, SiteKnobs, Thresholds, options,
 };
 use drystone_slurm::accounts::Accounts;
 use drystone_slurm::conf::SlurmConf;
@@ -52,7 +54,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     }
     let report = args.output.report.as_deref().map(ReportFile::open).transpose()?;
     let cost = pass_cost(args)?;
-    let mut input = WorkloadInput::whole(Some(log), (&args.log, &args.cut, &args.real), args.seed)?;
+    let RecentInput { args, mut input, part } = read_recent(args)?;
+    let args = &args;
+    part.iter().for_each(|part| message::note(&part.sentence()));
     let site = site(args, &input, cost)?;
     // What needs no simulation is said at once.
     let waits = check::waits_of(&input, args.source.path().unwrap_or(Path::new("")))?;
@@ -63,7 +67,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> CommandOutcome {
     if let Some(time) = args.within {
         interrupt::stop_after(time).map_err(|e| CommandFailure::usage(format_args!("--within: {e}")))?;
     }
-    let Some((advised, interrupted)) = advised(args, &mut input, site, stop)? else {
+    let Some((advised, interrupted)) = advised((args, part), &mut input, site, stop)? else {
         let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
         message::note(&format!("{why} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::code() });
@@ -85,12 +89,12 @@ pub(crate) fn found(
         return Err(CommandFailure::usage("--within is for the command line: a program stops when it is interrupted"));
     }
     let cost = pass_cost(args)?;
-    let mut input = match given {
-        Some(input) => input.clone(),
-        None => WorkloadInput::whole(args.source.path(), (&args.log, &args.cut, &args.real), args.seed)?,
+    let RecentInput { args, mut input, part } = match given {
+        Some(input) => RecentInput { args: args.clone(), input: input.clone(), part: None },
+        None => read_recent(args)?,
     };
-    let site = site(args, &input, cost)?;
-    let advised = advised(args, &mut input, site, stop)?;
+    let site = site(&args, &input, cost)?;
+    let advised = advised((&args, part), &mut input, site, stop)?;
     Ok(advised.filter(|_| !stop.load(Ordering::Relaxed)).map(|(advised, _)| advised))
 }
 
@@ -132,7 +136,7 @@ fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<Site
 /// Tries, chooses and judges; answers also whether it was interrupted. `None` where not even the
 /// site as it is was known by then.
 fn advised(
-    args: &AdviseArgs,
+    (args, recent): (&AdviseArgs, Option<RecentPart>),
     input: &mut WorkloadInput,
     mut site: SiteKnobs,
     stop: &AtomicBool,
@@ -144,7 +148,7 @@ fn advised(
     let mut experiment = input::untrimmed(args.log.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
     let outages = input.outages(&args.real, &mut experiment)?;
-    let periods = periods(input, selection);
+    let periods = periods(input, selection, args.cut.slice.is_some());
     let (changes, live) = tried(args, &site);
     let changer = Changer::of(args, input, &outages)?;
     let guards = changer.looked_up(&args.guard)?;
@@ -164,6 +168,7 @@ fn advised(
         stop,
     };
     let Some(first) = simulate::first(&ground, input, &base)? else { return Ok(None) };
+    message::note(&first.sentence());
     let thresholds = Thresholds { excess: Span(first.percentile(EXCESSIVE).unwrap_or(0.0).ceil() as i64) };
     let replay =
         input.site.as_ref().filter(|site| !site.plain).and_then(|site| JobReplay::of(site, base.text(), &first.rows));
@@ -174,6 +179,11 @@ fn advised(
     let threads = args.threads.map_or_else(crate::site::threads, usize::from);
     if args.only.is_none() || args.only == Some(Only::Limits) {
         study.limits = changer.candidates();
+    }
+    let as_it_is = study.policy(&AdviceStudy::baseline(), 0);
+    if as_it_is == base.text() {
+        let ended = first.ended.iter().map(|(job, wait, ran)| (job, *wait, *ran));
+        study.add_result(as_it_is, PeriodFigures::of_jobs(&figures, thresholds, &periods, ended));
     }
     let mut bench = CliBench { ground, input, thresholds, threads, changer: &changer };
     let plan = AdviceSettings {
@@ -225,6 +235,7 @@ fn advised(
         replay,
         baseline,
         stopped,
+        recent,
         advice,
     };
     Ok(Some((advised, stopped && !interrupt::time_is_up())))
@@ -260,8 +271,9 @@ fn affordable(
     Ok((kept, left_out))
 }
 
-/// The periods of the jobs that count.
-fn periods(input: &WorkloadInput, selection: JobSelection) -> Periods {
+/// The periods of the jobs that count. A slice begins with an empty machine, and ends with an
+/// emptying one.
+fn periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Periods {
     let (first, last) = input.workload.submits().unwrap_or_default();
     let begin = input.workload.circumstances().and_then(|known| known.begin);
     let first = begin.map_or(first, |begin| begin.max(first));
@@ -270,7 +282,7 @@ fn periods(input: &WorkloadInput, selection: JobSelection) -> Periods {
         JobSelection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Completed => (first, last, false),
     };
-    Periods::of((from, until.max(from)), !cut && begin.is_none())
+    Periods::of((from, until.max(from)), sliced || (!cut && begin.is_none()))
 }
 
 /// Times that differ by fewer seconds are no difference that a user notices.

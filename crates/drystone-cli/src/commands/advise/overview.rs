@@ -71,6 +71,7 @@ fn of(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Docume
     document.heading(format!("Advice for {}", advised.workload.line()));
     let asked = asked(advised);
     let mut facts: Vec<(String, String)> = Vec::new();
+    facts.extend(advised.recent.iter().map(|part| ("Part".to_string(), part.sentence())));
     facts.extend(advised.workload.setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
     let recorded = advised.waits.as_ref().and_then(|waits| recorded_limits(waits, &advised.path));
     let held = recorded.or_else(|| advised.held.as_ref().and_then(|held| held.sentence(&advised.path)));

@@ -10,8 +10,10 @@ use crate::parallel;
 use crate::progress::WorkProgress;
 use drystone::experiment::Experiment;
 use drystone::metrics::{JobRow, MetricsConfig};
+use drystone::model::{Job, Span};
 use drystone::policy::PolicySpec;
-use drystone_advise::{CandidateSimulator, PeriodFigures, PeriodObserver, Thresholds};
+use drystone_advise::{CandidateSimulator, EndedJobs, PeriodFigures, PeriodObserver, Thresholds};
+use drystone_report::number::duration;
 use drystone_whatif::ChangeList;
 
 /// Facts of the unchanged site, found before anything is tried.
@@ -19,6 +21,8 @@ pub(super) struct First {
     waits: Vec<f64>,
     /// Outcome of each job.
     pub(super) rows: Vec<JobRow>,
+    /// Jobs that count, with waits and run times, in the order of their ends.
+    pub(super) ended: Vec<(Job, Span, Span)>,
     /// Jobs that wait on average.
     pub(super) waiting: f64,
     /// Jobs that waited at most.
@@ -26,6 +30,13 @@ pub(super) struct First {
 }
 
 impl First {
+    /// The site as it is in a few words.
+    pub(super) fn sentence(&self) -> String {
+        let mean = self.waits.iter().sum::<f64>() / self.waits.len().max(1) as f64;
+        let longest = self.waits.last().copied().unwrap_or(0.0);
+        format!("as it is: mean wait {}, longest {}", duration(mean), duration(longest))
+    }
+
     /// The wait that so large a share of the jobs does not exceed, in seconds.
     pub(super) fn percentile(&self, share: f64) -> Option<f64> {
         let at = (share * self.waits.len() as f64).ceil() as usize;
@@ -45,6 +56,8 @@ pub(super) fn first(
     let here = input.policy(policy)?;
     let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let config = MetricsConfig { selection: ground.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
+    let uncounted = input.workload.circumstances().map(|known| &known.uncounted);
+    let mut ended = EndedJobs::new(ground.selection, uncounted);
     let measured = Experiment::new(&here, &input.workload)
         .losing(Some(ground.outages))
         .divided(input.division())
@@ -52,7 +65,7 @@ pub(super) fn first(
         .measuring(config)
         .until(ground.stop)
         .telling(&|jobs| progress.add(jobs))
-        .run(&mut ());
+        .run(&mut ended);
     let Some(measured) = measured.map_err(|e| CommandFailure::experiment(policy.text(), e))? else { return Ok(None) };
     let waiting = waiting(&input.workload, &measured.report);
     let most_waiting = measured.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
@@ -60,7 +73,7 @@ pub(super) fn first(
     let counted = rows.iter().filter(|row| row.counted && ground.periods.place(row.submit).is_some());
     let mut waits: Vec<f64> = counted.map(|row| row.wait().as_f64()).collect();
     waits.sort_unstable_by(f64::total_cmp);
-    Ok(Some(First { waits, rows, waiting, most_waiting }))
+    Ok(Some(First { waits, rows, ended: ended.into_jobs(), waiting, most_waiting }))
 }
 
 /// A policy, and the change of the site that is made before.

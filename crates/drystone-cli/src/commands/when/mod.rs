@@ -11,6 +11,7 @@ mod scene;
 mod site_nodes;
 mod site_text;
 pub(super) mod state;
+mod unmet;
 
 use crate::args::{StoryFormat, WhenArgs};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};

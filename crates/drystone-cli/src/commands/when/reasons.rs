@@ -9,7 +9,7 @@ pub(super) struct WaitReason {
     pub(super) effect: WaitEffect,
     /// Words that follow the job: `is held by its user`.
     pub(super) why: Cow<'static, str>,
-    /// Slurm's word for it.
+    /// Slurm's word for it; empty where it has none.
     pub(super) word: String,
     /// The time at which it may begin, where that is known.
     pub(super) begin: Option<i64>,
@@ -65,7 +65,10 @@ pub(super) enum LimitMeasure {
 
 impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.why, self.word)
+        match self.word.as_str() {
+            "" => write!(f, "{}", self.why),
+            word => write!(f, "{} ({word})", self.why),
+        }
     }
 }
 

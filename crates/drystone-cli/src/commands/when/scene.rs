@@ -3,10 +3,11 @@
 use super::conditions::QueueConditions;
 use super::history::{ListedNodes, place_history};
 use super::places::NodePlaces;
-use super::reasons::{Condition, WaitReason};
+use super::reasons::{Condition, WaitEffect, WaitReason};
 use super::reserved::ReservedPool;
 use super::site_nodes::{QueueNames, SchedulerSource, SiteNodes, shape_of_queued};
 use super::state::{self, ClusterState, QueueEntry, StateNode};
+use super::unmet::NodeDemand;
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
@@ -286,13 +287,20 @@ impl WhenScene {
             if let Some(reason) = queued.reason.as_mut().filter(waits) {
                 reason.bar("asks for more processors or time than its reservation has left");
             }
+            let partition = self.find_partition(&queued, state);
+            if let Err(why) = &partition {
+                let (effect, why) = (WaitEffect::Bars, why.clone().into());
+                queued.reason = Some(WaitReason { effect, why, word: String::new(), begin: None });
+            }
+            let partition = partition.unwrap_or_default();
             let place = queued.kept().is_none().then_some(self.observed.len());
             if place.is_some() {
                 let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
                 let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
                 job.user = self.user(&queued.user);
                 if let Some(own) = &mut self.site_nodes {
-                    own.describe(&mut job, QueueNames::of_queue(&queued), shape_of_queued(&queued));
+                    let names = QueueNames { partition: &partition, ..QueueNames::of_queue(&queued) };
+                    own.describe(&mut job, names, shape_of_queued(&queued));
                     if queued.since.is_some() {
                         self.listed.push((self.observed.len(), queued.nodes.clone()));
                     }
@@ -315,6 +323,21 @@ impl WhenScene {
         if without > 0 {
             self.remarks.push(format!("jobs without a limit: {without}; a year is assumed"));
         }
+    }
+
+    /// Returns the partitions of a job; of several the one that a waiting job fits in. A job that
+    /// is wider than the whole machine has a row of its own.
+    ///
+    /// # Errors
+    /// The demand of a waiting job that no node of its partitions meets.
+    fn find_partition(&self, queued: &QueueEntry, state: &ClusterState) -> Result<String, String> {
+        let waits = queued.since.is_none() && queued.kept().is_none() && queued.reservation.is_empty();
+        let own = self.site_nodes.as_ref().filter(|_| waits && queued.procs <= self.open);
+        let Some(own) = own else { return Ok(queued.partition.clone()) };
+        let shape = shape_of_queued(queued);
+        let demand = NodeDemand { partitions: &queued.partition, procs: queued.procs, shape: &shape };
+        let takes_jobs = |name: &str| state.nodes.iter().any(|node| node.name == name && state.takes_jobs(node));
+        own.find_partition(&demand, &takes_jobs).map(str::to_string)
     }
 
     /// Numbers of the forecaster. Under a policy with passes of its own clocks there are as many
@@ -386,6 +409,9 @@ impl WhenScene {
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
+        if let Some(kept) = queued.kept().filter(|kept| place.is_none() && kept.word.is_empty()) {
+            return Err(CommandFailure::usage(format_args!("--job: job {name} {kept}: it cannot start")));
+        }
         if let Some(kept) = queued.kept().filter(|_| place.is_none()) {
             return Err(CommandFailure::usage(format_args!(
                 "--job: job {name} {kept}: no start can be foretold before that is over"

@@ -2,6 +2,7 @@
 //! what jobs ask of nodes, and the limits of associations and QOS.
 
 use super::state::{QueueEntry, StateNode};
+use super::unmet::NodeDemand;
 use crate::exit::CommandFailure;
 use crate::output::message;
 use drystone::engine::Scheduler;
@@ -121,11 +122,20 @@ impl SiteNodes {
         let [accounts, qos, partitions] = &mut self.numbers;
         job.group = number(accounts, names.account);
         job.queue = number(qos, names.qos);
-        // A job of several partitions starts in any; the first stands for all.
+        // A job of several partitions starts in any; the first that it fits in stands for all.
         job.partition = number(partitions, names.partition.split(',').next().unwrap_or_default());
         let shape = (shape != NodeShape::default()).then_some(shape);
         let demand = shape.map(|shape| Demand { totals: Vec::new(), shape: Some(shape) });
         job.demand = demand.and_then(|demand| self.table.intern(demand).ok()).unwrap_or_default();
+    }
+
+    /// Returns the partition that a job fits in, or its demand that no node meets.
+    pub(super) fn find_partition<'a>(
+        &self,
+        demand: &'a NodeDemand<'_>,
+        takes_jobs: &dyn Fn(&str) -> bool,
+    ) -> Result<&'a str, String> {
+        demand.find_partition(&self.conf, takes_jobs)
     }
 
     /// Moves a job to a partition.

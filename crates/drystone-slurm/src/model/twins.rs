@@ -1,0 +1,107 @@
+//! Jobs that ask for the same as one that a pass has just refused: they are refused likewise.
+
+use super::{ModelCluster, NONE, PassVerdict, Pending};
+
+/// Refusals that are remembered at once.
+const MOST: usize = 64;
+
+/// Refusals of a pass, for as long as it has neither started nor planned a job since.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TwinRefusals {
+    list: Vec<TwinRefusal>,
+}
+
+/// Refusal of a job.
+#[derive(Clone, Debug)]
+pub(super) struct TwinRefusal {
+    /// The job without what its verdict does not depend on.
+    job: Pending,
+    /// Time at which the pass looked at it, and whether it was to have no plan.
+    look: (i64, bool),
+    pub(super) verdict: PassVerdict,
+    /// Jobs that it added to those that the pass has tried.
+    pub(super) tried: i64,
+    /// True if the look has set back the weights of its nodes.
+    pub(super) has_reset: bool,
+}
+
+impl TwinRefusal {
+    /// The refusal of a job, where its twins share it.
+    pub(super) fn new(
+        job: &Pending,
+        look: (i64, bool),
+        verdict: &PassVerdict,
+        (tried, has_reset): (i64, bool),
+    ) -> Option<TwinRefusal> {
+        let is_shared = matches!(verdict, PassVerdict::Limit(_) | PassVerdict::NoRoom);
+        let refusal = || TwinRefusal { job: without_names(job), look, verdict: verdict.clone(), tried, has_reset };
+        is_shared.then(refusal)
+    }
+}
+
+impl TwinRefusals {
+    /// Returns the refusal of a twin of this job.
+    pub(super) fn find(&self, job: &Pending, look: (i64, bool)) -> Option<&TwinRefusal> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let job = without_names(job);
+        self.list.iter().find(|refusal| refusal.look == look && refusal.job == job)
+    }
+
+    /// Remembers a refusal.
+    pub(super) fn add(&mut self, refusal: Option<TwinRefusal>) {
+        self.list.extend(refusal.filter(|_| self.list.len() < MOST));
+    }
+
+    /// A job has started, or has a plan.
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+    }
+}
+
+/// Returns a job without its number, age, priority and array: no verdict depends on them once a
+/// pass looks for nodes.
+fn without_names(job: &Pending) -> Pending {
+    let (id, priority, submit, accrue, nice) = (0, 0, 0, 0, 0);
+    let (array, throttle, weighed) = (NONE, 0, false);
+    Pending { id, priority, submit, accrue, nice, array, throttle, weighed, ..job.clone() }
+}
+
+/// Returns whether the verdict on a job holds for its twins: the look for nodes leaves no trace on
+/// their weights, and no job goes for another.
+pub(super) fn have_one_verdict(cluster: &ModelCluster, job: &Pending) -> bool {
+    let demand = cluster.machine.resources.demand(job.demand);
+    !cluster.preempting.is_on() && demand.is_none_or(|known| known.demand.gpus.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_asks_for_the_same_is_refused_likewise() {
+        let mut twins = TwinRefusals::default();
+        let limit = PassVerdict::Limit("QOSMaxCpuPerUserLimit");
+        twins.add(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, (1, true)));
+        let other = Pending { submit: 5, array: 2, ..Pending::new(2, 4, 600) };
+        let verdict =
+            |twins: &TwinRefusals, job: &Pending, look| twins.find(job, look).map(|refusal| refusal.verdict.clone());
+        assert_eq!(verdict(&twins, &other, (7, false)), Some(limit));
+        assert_eq!(verdict(&twins, &other, (8, false)), None, "later");
+        assert_eq!(verdict(&twins, &other, (7, true)), None, "without a plan");
+        for unlike in [
+            Pending { cpus: 5, ..other.clone() },
+            Pending { limit: 660, ..other.clone() },
+            Pending { user: 3, ..other.clone() },
+            Pending { qos: 1, ..other.clone() },
+            Pending { part: 1, ..other.clone() },
+            Pending { several: true, ..other.clone() },
+        ] {
+            assert_eq!(verdict(&twins, &unlike, (7, false)), None);
+        }
+        twins.clear();
+        assert_eq!(verdict(&twins, &other, (7, false)), None);
+        assert!(TwinRefusal::new(&other, (7, false), &PassVerdict::Reserved, (1, false)).is_none());
+    }
+}
