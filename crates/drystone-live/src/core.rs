@@ -364,31 +364,42 @@ impl Core {
         if let Some(losses) = losses {
             self.session.set_losses(now, &losses)?;
         }
+        dirty |= self.learn_sizes(now);
         if dirty && output.doubt.is_none() {
             self.decide(now, &mut output)?;
         }
         Ok(output)
     }
 
-    /// Tells the session which sizes running jobs may be given.
-    fn learn_sizes(&mut self) {
+    /// Tells the session which sizes running jobs may be given, from the look after their starts on.
+    /// Returns whether there are new ones.
+    fn learn_sizes(&mut self, now: Time) -> bool {
         if !self.tracker.settings().shrinks {
-            return;
+            return false;
         }
         let (view, tracker) = (self.session.view(), &self.tracker);
         let sets = view.running().iter().filter_map(|job| view.processors(job.id));
         if sets.map(|set| u64::from(set.len())).sum::<u64>() > u64::from(self.session.occupied().len()) {
             // Jobs share processors: those that one of them gives may not be free.
             self.session.set_sizes([]);
-            return;
+            return false;
         }
-        let sizes_of = |id| {
+        let mut is_early = false;
+        let mut sizes_of = |id| {
             let job = tracker.key(id).and_then(|key| tracker.job(key))?;
             let sizes = tracker.sizes_of(job, view.job(id).procs)?;
-            sizes.contains(view.size(id)).then_some((id, sizes))
+            let has_begun = view.began(id) < now;
+            is_early |= !has_begun;
+            (has_begun && sizes.contains(view.size(id))).then_some((id, sizes))
         };
         let sizes: Vec<(JobId, SizeSet)> = view.running().iter().filter_map(|job| sizes_of(job.id)).collect();
+        let is_new = |(id, sizes): &(JobId, SizeSet)| view.shape(*id).is_none_or(|shape| shape.sizes != *sizes);
+        let are_new = sizes.iter().any(is_new);
         self.session.set_sizes(sizes);
+        if is_early {
+            self.tracker.decide_again();
+        }
+        are_new
     }
 
     /// Returns how long a waiting job has to wait for free processors as far as the running jobs are
@@ -541,7 +552,7 @@ impl Core {
             self.tracker.decide_again();
             return Ok(());
         }
-        self.learn_sizes();
+        self.learn_sizes(now);
         if self.tracker.settings().mode == DaemonMode::Shadow {
             let (actions, wake) = self.session.propose_with_wake(now)?;
             if let Some(wake) = wake {

@@ -99,6 +99,17 @@ fn no_node_is_taken_from_a_job_that_does_not_allow_it() {
     }
 }
 
+/// A job gives nodes also where the head came before it was seen to run.
+#[test]
+fn jobs_that_come_together() {
+    let mut site = site(DaemonMode::Drive);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 900, Some(2));
+    let waits = submit(&site, 8, 50, None);
+    site.work(&mut daemon, 30);
+    assert_eq!((shrinks(&site), site.cluster.borrow().state(waits)), (vec![(wide, 2)], Some(JobState::Running)));
+}
+
 /// Without the site's own word a policy that takes nodes does not drive.
 #[test]
 fn a_site_has_to_allow_it() {
