@@ -38,7 +38,7 @@ fn gives_nodes() {
     let last = site.submit(8, 1, 1);
     until("it waits", || site.published()["jobs"]["waiting"] == 1);
     assert_eq!((nodes_of(&site, wide).as_str(), nodes_of(&site, silent).as_str()), ("2 4", "2 4"));
-    assert_eq!((site.state(wide).as_str(), site.state(silent).as_str(), site.state(last).as_str()), ("R", "R", "PD"));
+    assert_eq!((site.state(wide).as_str(), site.state(silent).as_str(), site.state(last).as_str()), ("R", "R", "held"));
     site.settled();
     let shown = site.run(&["live", "journal", "show"]);
     assert!(shown.contains(&format!("shrink {wide} to 4 processors")), "{shown}");
