@@ -7,7 +7,7 @@ use crate::tracker::{
     TrackerSettings, WakePosition, how,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
-use drystone::model::{JobId, Machine, ProcSet, Span, Time};
+use drystone::model::{JobId, Machine, ProcSet, Procs, SizeSet, Span, Time};
 use drystone::policy::{Action, Actions, PassRule, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -127,10 +127,14 @@ pub enum Unsuitable {
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
     #[error(
-        "policy {0} chooses or changes the sizes of jobs, and a cluster does not show which sizes a running job may have; \
-         leave out `shape`, `resize`, `cap` and `drop`, or take easy"
+        "policy {0} chooses the sizes of jobs or lets them grow, which this driver does not support; of `shape`, `resize`, `cap` \
+         and `drop` leave all out but `resize=shrink`, or take easy"
     )]
     Sizes(String),
+    #[error(
+        "policy {0} takes nodes from running jobs, as far as these allow it; add `--shrink` if it may, or leave out `resize`"
+    )]
+    Shrinks(String),
     #[error("policy {0} waits for low carbon intensity or prices, which no cluster reports; leave out `hold`")]
     Unpriced(String),
     #[error(
@@ -176,6 +180,9 @@ impl Core {
     /// A core that has seen nothing yet.
     pub fn new(settings: TrackerSettings, layout: NodeLayout, policy: &PolicySpec) -> Core {
         let mut session = Session::new(Machine::new(layout.procs()), policy.scheduler());
+        if settings.shrinks {
+            session.expect_sizes();
+        }
         let tracker = Tracker::new(settings, layout);
         if let Some(table) = tracker.resources() {
             session.set_resources(table);
@@ -205,8 +212,11 @@ impl Core {
         if needs.suspend && !can.suspend {
             return Err(Unsuitable::Suspends(name()));
         }
-        if needs.shape || needs.resize {
+        if needs.shape || (needs.resize && !Core::may_shrink(policy)) {
             return Err(Unsuitable::Sizes(name()));
+        }
+        if needs.resize && !can.shrink {
+            return Err(Unsuitable::Shrinks(name()));
         }
         if scheduler.policy.awaits_term().is_some() {
             return Err(Unsuitable::Unpriced(name()));
@@ -222,6 +232,13 @@ impl Core {
             return Err(Unsuitable::Clairvoyant(name()));
         }
         session.check_hears().map_err(|error| Unsuitable::Deaf(name(), error))
+    }
+
+    /// Returns whether a policy changes the sizes of jobs by taking processors from running ones
+    /// alone.
+    pub fn may_shrink(policy: &PolicySpec) -> bool {
+        let is = |name: &str, value: &str| policy.parameters().iter().any(|(of, is)| *of == name && is == value);
+        is("resize", "shrink") && is("drop", "none")
     }
 
     /// Returns whether a policy orders jobs by the priority that the site itself gives them.
@@ -347,10 +364,58 @@ impl Core {
         if let Some(losses) = losses {
             self.session.set_losses(now, &losses)?;
         }
+        dirty |= self.learn_sizes(now);
         if dirty && output.doubt.is_none() {
             self.decide(now, &mut output)?;
         }
         Ok(output)
+    }
+
+    /// Tells the session which sizes running jobs may be given, from the look after their starts on.
+    /// Returns whether there are new ones.
+    fn learn_sizes(&mut self, now: Time) -> bool {
+        if !self.tracker.settings().shrinks {
+            return false;
+        }
+        let (view, tracker) = (self.session.view(), &self.tracker);
+        let sets = view.running().iter().filter_map(|job| view.processors(job.id));
+        if sets.map(|set| u64::from(set.len())).sum::<u64>() > u64::from(self.session.occupied().len()) {
+            // Jobs share processors: those that one of them gives may not be free.
+            self.session.set_sizes([]);
+            return false;
+        }
+        let mut is_early = false;
+        let mut sizes_of = |id| {
+            let job = tracker.key(id).and_then(|key| tracker.job(key))?;
+            let sizes = tracker.sizes_of(job, view.job(id).procs)?;
+            let has_begun = view.began(id) < now;
+            is_early |= !has_begun;
+            (has_begun && sizes.contains(view.size(id))).then_some((id, sizes))
+        };
+        let sizes: Vec<(JobId, SizeSet)> = view.running().iter().filter_map(|job| sizes_of(job.id)).collect();
+        let is_new = |(id, sizes): &(JobId, SizeSet)| view.shape(*id).is_none_or(|shape| shape.sizes != *sizes);
+        let are_new = sizes.iter().any(is_new);
+        self.session.set_sizes(sizes);
+        if is_early {
+            self.tracker.decide_again();
+        }
+        are_new
+    }
+
+    /// Returns how long a waiting job has to wait for free processors as far as the running jobs are
+    /// predicted to hold theirs; `None` where they are never enough.
+    pub fn wait_for_ends(&self, key: JobKey) -> Option<Span> {
+        let view = self.session.view();
+        let need = view.job(self.tracker.job(key)?.id?).procs;
+        let mut running: Vec<(Time, Procs)> = view.running().iter().map(|job| (job.end, job.procs)).collect();
+        running.sort_unstable();
+        let mut free = i64::from(self.session.free());
+        let mut ends = running.into_iter().map(|(end, procs)| {
+            free += i64::from(procs);
+            (end, free)
+        });
+        let (end, _) = ends.find(|(_, free)| *free >= i64::from(need))?;
+        Some((end - view.now()).max(Span::ZERO))
     }
 
     /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of
@@ -487,6 +552,7 @@ impl Core {
             self.tracker.decide_again();
             return Ok(());
         }
+        self.learn_sizes(now);
         if self.tracker.settings().mode == DaemonMode::Shadow {
             let (actions, wake) = self.session.propose_with_wake(now)?;
             if let Some(wake) = wake {
@@ -521,6 +587,7 @@ impl Core {
             let (job, on) = match action {
                 Action::Start { job, on, .. } | Action::ResumeOn { job, on } => (Some(job), Some(on)),
                 Action::Suspend(job) | Action::Resume(job) | Action::Kill(job) => (Some(job), None),
+                Action::Resize { job, .. } => (Some(job), None),
                 Action::Reserve { job, .. } | Action::Repredict { job, .. } => (Some(job), None),
                 _ => (None, None),
             };
@@ -545,6 +612,9 @@ impl Core {
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), CoreError> {
         let saved: SavedCore = postcard::from_bytes(bytes)?;
         let mut session = Session::new(Machine::new(saved.tracker.layout().procs()), self.policy.scheduler());
+        if saved.tracker.settings().shrinks {
+            session.expect_sizes();
+        }
         session.load(&saved.session)?;
         (self.tracker, self.session, self.last) = (saved.tracker, session, saved.last);
         Ok(())

@@ -178,6 +178,11 @@ pub(crate) struct DriveArgs {
     #[arg(long)]
     pub(crate) re_arm: bool,
 
+    /// Let a policy with `resize=shrink` take nodes from running jobs whose users allow it by
+    /// `--comment=drystone:min-nodes=N`.
+    #[arg(long)]
+    pub(crate) shrink: bool,
+
     /// Write planned starts into the AdminComment of waiting jobs, at most every ten minutes a job.
     #[arg(long)]
     pub(crate) comments: bool,

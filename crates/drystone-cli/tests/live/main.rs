@@ -60,6 +60,8 @@ mod sets;
 #[cfg(unix)]
 mod shadow;
 #[cfg(unix)]
+mod shrink;
+#[cfg(unix)]
 mod site;
 #[cfg(unix)]
 mod soak;
@@ -125,6 +127,7 @@ fn main() {
         tutorial::tests(),
         nodes::tests(),
         sets::tests(),
+        shrink::tests(),
         faults::tests(),
         model::tests(),
         crowds::tests(),

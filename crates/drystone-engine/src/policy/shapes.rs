@@ -22,6 +22,8 @@ pub struct ShapeWorld {
     #[serde(skip)]
     rules: ResizeRules,
     of: BTreeMap<JobId, u32>,
+    /// Shapes of running jobs that were learned while these were here.
+    learned: BTreeMap<JobId, JobShape>,
     /// Running jobs whose size has changed, or is to change.
     pub(crate) states: BTreeMap<JobId, SizeState>,
     /// Sizes that running jobs ask for.
@@ -101,12 +103,24 @@ impl ShapeWorld {
     /// Forgets jobs before the oldest that is here.
     pub(crate) fn forget_before(&mut self, oldest: JobId) {
         self.of = self.of.split_off(&oldest);
+        self.learned = self.learned.split_off(&oldest);
+    }
+
+    /// These jobs have these shapes from now on, and no others have any that was learned. Returns
+    /// whether that is news.
+    pub(crate) fn learn(&mut self, shapes: BTreeMap<JobId, JobShape>) -> bool {
+        let is_new = self.learned != shapes;
+        self.learned = shapes;
+        is_new
     }
 
     /// Returns the shape of a job; `None` of one that is rigid and draws nothing.
     #[must_use]
     pub fn shape(&self, id: JobId) -> Option<&JobShape> {
-        self.known.get(*self.of.get(&id)? as usize)
+        match self.of.get(&id) {
+            Some(at) => self.known.get(*at as usize),
+            None => self.learned.get(&id),
+        }
     }
 
     /// Returns whether any job asks for a size.

@@ -48,13 +48,19 @@ pub enum ClusterOrder {
     Requeue(JobKey),
     /// It ends.
     Cancel(JobKey),
+    /// It goes on with its first nodes only, and gives the others back.
+    Shrink {
+        key: JobKey,
+        /// Nodes that it keeps.
+        nodes: u32,
+    },
 }
 
 impl ClusterOrder {
     /// Returns the job that the order concerns.
     pub fn key(&self) -> JobKey {
         match *self {
-            ClusterOrder::Pin { key, .. } => key,
+            ClusterOrder::Pin { key, .. } | ClusterOrder::Shrink { key, .. } => key,
             ClusterOrder::Unpin(key)
             | ClusterOrder::Release(key)
             | ClusterOrder::Hold(key)
@@ -76,6 +82,7 @@ impl ClusterOrder {
             ClusterOrder::Resume(_) => "resume",
             ClusterOrder::Requeue(_) => "requeue",
             ClusterOrder::Cancel(_) => "cancel",
+            ClusterOrder::Shrink { .. } => "shrink",
         }
     }
 }
@@ -101,6 +108,8 @@ pub struct Capabilities {
     pub pin: bool,
     /// Hold jobs back.
     pub hold: bool,
+    /// Take nodes from running jobs whose users allow it.
+    pub shrink: bool,
 }
 
 /// Something that a site has to know or to change.

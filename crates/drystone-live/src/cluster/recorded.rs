@@ -65,7 +65,7 @@ impl Cluster for ReplayCluster {
     }
 
     fn can(&self) -> Capabilities {
-        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: true }
     }
 
     fn cost(&mut self) -> Duration {

@@ -4,6 +4,7 @@ pub(crate) mod budget;
 pub(crate) mod config;
 pub(crate) mod desk;
 mod faults;
+mod given_nodes;
 mod remarks;
 mod resume;
 pub(crate) mod stats;

@@ -343,6 +343,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             self.note_ledger(output)?;
         }
         self.write(at, &JournalRecord::Out(output.clone()))?;
+        self.note_given_nodes(at, output)?;
         if let Some(doubt) = &output.doubt {
             self.desks[at].journal.sync()?;
             return Err(LiveError::Doubt(doubt.clone()));
@@ -557,6 +558,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let tracker = desk.core.tracker();
         desk.proposed.retain(|key| tracker.job(*key).is_some());
         desk.hopeless.retain(|key| tracker.job(*key).is_some());
+        desk.given.retain(|(key, _)| tracker.job(*key).is_some());
         desk.saved = (now, desk.journal.records());
         Ok(true)
     }

@@ -12,11 +12,14 @@ impl Tracker {
     /// reported back in `news`.
     pub fn decided(&mut self, actions: &Actions) -> LookResult {
         let mut turn = LookResult::default();
-        let suspends = actions.list().iter().any(|action| matches!(action, Action::Suspend(_)));
-        // Suspensions first: what starts may need their room.
+        let leaves = |action: &Action| matches!(action, Action::Suspend(_) | Action::Resize { .. });
+        let is_later = actions.list().iter().any(leaves);
+        // What leaves processors comes first: what starts may need their room.
         for &action in actions.list() {
-            if let Action::Suspend(id) = action {
-                self.with(id, |tracker, t| tracker.suspend(t, &mut turn));
+            match action {
+                Action::Suspend(id) => self.with(id, |tracker, t| tracker.suspend(t, &mut turn)),
+                Action::Resize { job, procs, .. } => self.with(job, |tracker, t| tracker.shrink(t, procs, &mut turn)),
+                _ => {}
             }
         }
         let mut room = self.room();
@@ -26,14 +29,14 @@ impl Tracker {
                 Action::Start { job, on, why } => {
                     let set = if let Placement::Set(index) = on { actions.set(index) } else { None };
                     self.with(job, |tracker, t| {
-                        let spot = if suspends {
+                        let spot = if is_later {
                             Found::Anywhere
                         } else {
                             tracker.finds_room(t, set, &mut room, reserve.as_mut())
                         };
                         let is_kept = match spot {
-                            Found::Anywhere => return tracker.start(t, set, None, suspends, &mut turn),
-                            Found::On(nodes) => return tracker.start(t, set, Some(&nodes), suspends, &mut turn),
+                            Found::Anywhere => return tracker.start(t, set, None, is_later, &mut turn),
+                            Found::On(nodes) => return tracker.start(t, set, Some(&nodes), is_later, &mut turn),
                             Found::Crowded => false,
                             Found::Kept => true,
                         };
@@ -47,7 +50,7 @@ impl Tracker {
                 }
                 Action::Resume(job) | Action::ResumeOn { job, .. } => self.with(job, |tracker, t| {
                     t.place = TrackedPlace::Running;
-                    if suspends {
+                    if is_later {
                         tracker.plan(t, Flying::PlannedResume);
                     } else {
                         tracker.resume(t, &mut turn);
@@ -60,7 +63,7 @@ impl Tracker {
                     let promise = AnnouncedStart { at: self.stamp.time(), start, latest };
                     self.with(job, |_, t| t.note(promise));
                 }
-                // Suspensions are ordered already, a policy that requeues is refused at the start,
+                // Suspensions and sizes are ordered already, a policy that requeues is refused at the start,
                 // the others are for the session alone.
                 _ => {}
             }

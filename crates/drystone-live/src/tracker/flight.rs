@@ -37,6 +37,7 @@ impl Tracker {
             Flying::Resuming => self.resuming(t, fact, turn),
             Flying::Taking => self.taking(t, fact, turn),
             Flying::LettingGo => self.letting_go(t, fact, turn),
+            Flying::Shrinking => self.shrinking(t, fact),
             Flying::Killing => self.killing(t, fact, turn),
             Flying::Probing => self.probing(t, fact, turn),
         };
@@ -47,7 +48,7 @@ impl Tracker {
     }
 
     /// Returns whether an order has been in flight for too long.
-    fn is_late(&self, t: &Tracked) -> bool {
+    pub(super) fn is_late(&self, t: &Tracked) -> bool {
         t.flight.is_some_and(|flight| self.stamp.steady.saturating_sub(flight.since) >= PATIENCE)
     }
 
@@ -300,10 +301,10 @@ impl Tracker {
         }
     }
 
-    /// Starts and resumes that waited for suspensions, once all of these are seen.
+    /// Starts and resumes that waited for suspensions and given-up nodes, once all of these are seen.
     pub(super) fn begin_planned(&mut self, turn: &mut LookResult) {
         let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
-        if self.flying.iter().any(|&key| is(key, Flying::Stopping)) {
+        if self.flying.iter().any(|&key| is(key, Flying::Stopping) || is(key, Flying::Shrinking)) {
             return;
         }
         let flying = self.flying.iter().copied();

@@ -18,6 +18,7 @@ mod news;
 mod nodes;
 mod room;
 mod settle;
+mod shrink;
 mod tracked;
 mod words;
 
@@ -71,6 +72,8 @@ pub struct TrackerSettings {
     /// True if the policy places jobs on nodes: it knows which have room, and keeps nodes for jobs
     /// that wait. Otherwise it counts processors.
     pub on_nodes: bool,
+    /// True if the policy takes nodes from running jobs. It counts processors then.
+    pub shrinks: bool,
 }
 
 impl TrackerSettings {
@@ -78,10 +81,10 @@ impl TrackerSettings {
         let policy = policy.scheduler().policy;
         let needs = policy.needs();
         // A job that Slurm suspends keeps its devices as well as its memory.
-        let counts = policy.counts_resources() && !needs.suspend;
-        let (names, suspends) = (needs.name, needs.suspend);
-        let on_nodes = policy.places_among_outages() && !names;
-        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes }
+        let counts = policy.counts_resources() && !needs.suspend && !needs.resize;
+        let (names, suspends, shrinks) = (needs.name, needs.suspend, needs.resize);
+        let on_nodes = policy.places_among_outages() && !names && !shrinks;
+        TrackerSettings { mode, partitions, adopt_old, names, suspends, counts, on_nodes, shrinks }
     }
 
     /// Lets the policy count processors if `is_by_count`, though it could place jobs on nodes.
@@ -610,7 +613,7 @@ impl Tracker {
             }
             tracked.key = key;
             (tracked.restarts, tracked.freed) = (restarts, false);
-            let ends = [Flying::Launching, Flying::Stopping, Flying::Resuming, Flying::Probing];
+            let ends = [Flying::Launching, Flying::Stopping, Flying::Shrinking, Flying::Resuming, Flying::Probing];
             if ends.into_iter().any(|what| tracked.flies(what)) {
                 tracked.flight = None;
             }

@@ -273,7 +273,7 @@ impl Tracker {
     pub(super) fn settle_running(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         let key = t.key;
         if fact.leaving && t.place == TrackedPlace::Running {
-            self.shrink(t, fact, turn);
+            self.give_nodes_back(t, fact, turn);
             return;
         }
         let procs = self.held_by(fact);
@@ -302,7 +302,7 @@ impl Tracker {
     }
 
     /// A job that is being cleaned up gives its nodes back one by one.
-    fn shrink(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
+    fn give_nodes_back(&mut self, t: &mut Tracked, fact: &JobFact, turn: &mut LookResult) {
         let had = t.job.as_ref().map_or(0, |job| job.procs);
         let has = if fact.places.is_empty() { had } else { self.layout.held(&fact.places, fact.procs) };
         if has > 0 && has < had {

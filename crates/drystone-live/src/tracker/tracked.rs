@@ -101,6 +101,8 @@ pub enum Flying {
     Taking,
     /// It is not ours, and is being let go.
     LettingGo,
+    /// Ordered to give nodes back.
+    Shrinking,
     /// Ordered to end.
     Killing,
     /// It was released to see whether the cluster still says that it cannot start; the session
@@ -200,6 +202,8 @@ pub struct Tracked {
     pub narrow: bool,
     /// Number of releases that found it dependent still, or held at once, since it last ran.
     pub vain: u32,
+    /// Number of times that the cluster did not take nodes from it as ordered.
+    pub kept: u32,
     /// Number of requeues by the cluster.
     pub restarts: u32,
     /// Time of the next try.
@@ -227,6 +231,7 @@ impl Tracked {
             freed: false,
             narrow: false,
             vain: 0,
+            kept: 0,
             restarts: 0,
             retry: None,
             story: TrackedStory::default(),

@@ -8,7 +8,7 @@ use drystone_live::tracker::{DaemonMode, HookMessage};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const POLICIES: [&str; 16] = [
+const POLICIES: [&str; 18] = [
     "fcfs",
     "easy",
     "easy(order=sjf,backfill=sjf)",
@@ -25,6 +25,8 @@ const POLICIES: [&str; 16] = [
     "easy by count",
     "easy(reserve=3) by count",
     "conservative by count",
+    "easy(resize=shrink)",
+    "easy++(resize=shrink,share=equal)",
 ];
 
 /// Something that happens to the cluster.
@@ -84,7 +86,7 @@ struct Chaos {
 
 impl Chaos {
     fn new(policy: &str, faults: SeededFaults) -> Chaos {
-        let cluster = FakeCluster::new(2, 4).with(faults);
+        let cluster = FakeCluster::new(2, 4).shrinking().with(faults);
         let world = World::new(cluster, policy, DaemonMode::Drive);
         Chaos { world, kept: BTreeMap::new(), suspended: BTreeSet::new(), never: BTreeSet::new(), kills: 0 }
     }
@@ -108,6 +110,7 @@ impl Chaos {
             Step::Look(after) => drop(self.world.turn(after)),
             Step::Submit(procs, run, limit, user_hold) => {
                 let mut request = FakeRequest::new(procs, run, limit.max(1));
+                request.least_nodes = Some(1);
                 request.user_hold = user_hold;
                 request.user = format!("user{}", procs % 3);
                 let number = self.world.cluster.submit(request);

@@ -486,18 +486,20 @@ fn a_damaged_snapshot_is_passed_over() {
     assert!(site.cluster.borrow().truth().jobs.iter().all(|job| job.mark == HookMark::Held));
 }
 
-/// A cluster's list of a job does not contain the other sizes that it could have.
+/// Jobs start with the size that their users asked for, and none can grow.
 #[test]
 fn policies_that_choose_sizes_are_refused_in_both_modes() {
-    for policy in ["easy-keep", "easy(shape=most)", "easy(resize=shrink)", "conservative(cap=fair)", "slack(shape=min)"]
-    {
+    for policy in ["easy-keep", "easy(shape=most)", "easy(resize=grow)", "conservative(cap=fair)", "slack(shape=min)"] {
         for shadows in [false, true] {
             let mut site = drive(policy);
             if shadows {
                 site.shadow();
             }
             let problem = site.try_begin().err().expect("refused").to_string();
-            assert!(problem.contains("which sizes") && problem.contains("leave out `shape`"), "{policy}: {problem}");
+            assert!(
+                problem.contains("lets them grow") && problem.contains("but `resize=shrink`"),
+                "{policy}: {problem}"
+            );
         }
     }
     drive("easy(shape=preferred,resize=none)").begin();

@@ -8,5 +8,6 @@ mod forgets;
 mod hand_back;
 mod room;
 mod sets;
+mod shrink;
 mod words;
 mod world;

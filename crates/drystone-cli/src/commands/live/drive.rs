@@ -1,7 +1,7 @@
 //! `drystone live drive`.
 
 use super::daemon::{config, guarded, judge, log, tell_sets, work};
-use super::{OFF, home, slurm};
+use super::{OFF, home, slurm, slurm_for};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
@@ -29,13 +29,16 @@ pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
     log(common.log);
     let home = home(&common.home);
     let ranks = Core::reads_priorities(&common.policy);
-    let mut cluster = slurm(&common.cluster, ranks).map_err(CommandFailure::usage)?;
+    let mut cluster = slurm_for(&common.policy, &common.cluster, args.shrink)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;
     let hook = std::fs::read_to_string(site.hook()).ok();
     let suspends = common.policy.scheduler().policy.needs().suspend;
     let mut remarks = site.for_drive(&partitions, hook.as_deref(), &home.heartbeat(), suspends, ranks);
+    if args.shrink {
+        remarks.extend(site.about_shrinking(&common.policy.canonical(), cluster.can().shrink));
+    }
     remarks.extend(site.about_wake_file(&home.wake()));
     remarks.extend(site.about_page(common.listen.is_for_all()));
     judge(&remarks, args.force)?;

@@ -153,6 +153,7 @@ fn told(decided: &Decided) -> String {
         Action::Suspend(_) => format!("suspend {job}"),
         Action::Resume(_) | Action::ResumeOn { .. } => format!("resume {job}{on}"),
         Action::Kill(_) => format!("end {job}"),
+        Action::Resize { procs, .. } => format!("shrink {job} to {procs} processors"),
         Action::Reserve { start, .. } => format!("plan {job} for {start}"),
         Action::Repredict { prediction, .. } => format!("predict {job} to run {prediction} s"),
         _ => "note".to_string(),

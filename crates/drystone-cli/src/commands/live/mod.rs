@@ -12,9 +12,11 @@ mod status;
 
 use crate::args::{ClusterArgs, HomeArgs, LiveCommand};
 use crate::exit::{CommandFailure, CommandOutcome};
+use drystone::policy::PolicySpec;
 use drystone_live::LiveError;
 use drystone_live::clock::wall;
 use drystone_live::cluster::slurm::SlurmCli;
+use drystone_live::core::Core;
 use drystone_live::journal::JournalError;
 use drystone_live::state::Home;
 use std::path::PathBuf;
@@ -60,6 +62,15 @@ fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, CommandFailure
             Err(CommandFailure::usage(format_args!("there are several sets of nodes; choose: {}", known.join(" or "))))
         }
     }
+}
+
+/// Reaches the cluster for a policy; `shrinks`: that may take nodes from running jobs.
+///
+/// # Errors
+/// As [`slurm`].
+fn slurm_for(policy: &PolicySpec, args: &ClusterArgs, shrinks: bool) -> Result<SlurmCli, CommandFailure> {
+    let cluster = slurm(args, Core::reads_priorities(policy)).map_err(CommandFailure::usage)?;
+    Ok(cluster.with_allowances(shrinks && Core::may_shrink(policy)))
 }
 
 /// Reaches the cluster. `ranks`: the policy reads the site's priorities.

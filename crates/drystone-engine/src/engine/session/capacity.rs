@@ -155,6 +155,7 @@ impl Session {
     pub(super) fn place_started(&mut self) {
         for at in 0..self.actions.list().len() {
             let (Action::Start { job, on: Placement::Any, .. }
+            | Action::StartWith { job, on: Placement::Any, .. }
             | Action::Resume(job)
             | Action::ResumeOn { job, on: Placement::Any }) = self.actions.list()[at]
             else {

@@ -1,9 +1,10 @@
 //! Jobs that start with another size than the preferred, and that change their size while they run.
 
 use super::{PolicyViolation, Session};
-use crate::model::{JobId, Procs, Span, Time, WorkloadShapes};
+use crate::model::{JobId, JobKind, JobShape, ProcSet, Procs, SizeSet, Span, Speedup, Time, WorkloadShapes};
 use crate::parts::RunningJob;
 use crate::policy::{KnownEntry, Phase, Placement, PolicyEvent, ShapeWorld, SizeBase, SizeState, StartReason};
+use std::collections::BTreeMap;
 
 /// A change of a running job's size, for the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,41 @@ impl Session {
     pub(crate) fn set_shapes(&mut self, shapes: &WorkloadShapes) {
         self.scheduler.policy.expect_shapes();
         self.s.world.shapes = Some(Box::new(ShapeWorld::new(shapes, self.clairvoyant)));
+    }
+
+    /// Lets running jobs get other sizes that become known while they run
+    /// ([`Session::set_sizes`]). Call it before the first event.
+    pub fn expect_sizes(&mut self) {
+        self.scheduler.policy.expect_shapes();
+        self.s.world.shapes = Some(Box::default());
+    }
+
+    /// Until the next call the policy may give these running jobs these sizes, among which their
+    /// present ones are, and other jobs none. Limits stay, and nothing is known of their speed at
+    /// other sizes. Counts only after [`Session::expect_sizes`].
+    pub fn set_sizes(&mut self, sizes: impl IntoIterator<Item = (JobId, SizeSet)>) {
+        let known = |(id, sizes)| Some((id, self.shape_of_sizes(id, sizes)?));
+        let learned: BTreeMap<JobId, JobShape> = sizes.into_iter().filter_map(known).collect();
+        if let Some(shapes) = &mut self.s.world.shapes {
+            self.woken |= shapes.learn(learned);
+        }
+    }
+
+    fn shape_of_sizes(&self, id: JobId, sizes: SizeSet) -> Option<JobShape> {
+        let job = &self.s.world.jobs.get(id)?.job;
+        Some(JobShape {
+            kind: JobKind::Malleable,
+            sizes,
+            preferred: job.procs,
+            reference: job.procs,
+            declared: Speedup::None,
+            reference_estimate: job.estimate,
+            least: None,
+            every: Span::ZERO,
+            grow_cost: Span::ZERO,
+            shrink_cost: Span::ZERO,
+            watts: 0,
+        })
     }
 
     /// Returns whether the policy knows sizes and counts power.
@@ -246,8 +282,19 @@ impl Session {
         self.s.world.free += i64::from(from) + i64::from(reserve) - i64::from(to);
         self.s.world.running.remove(end, id);
         self.s.world.running.insert(RunningJob { end: new_end, id, procs: to });
+        if self.s.names {
+            self.place_resized(id, to);
+        }
         self.note_expiry();
         self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });
+    }
+
+    /// A job that shrinks keeps its lowest processors; one that grows may be anywhere.
+    fn place_resized(&mut self, id: JobId, to: Procs) {
+        let kept: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest(to));
+        self.s.refresh();
+        self.s.take_place(id, kept.as_ref());
+        self.s.refresh();
     }
 
     /// A running job leaves the machine. Returns its run time as it would have been at the

@@ -181,6 +181,14 @@ impl FakeCluster {
                     (job.held, job.reason) = (false, PendingReason::Turn);
                 }
             }
+            (&ClusterOrder::Shrink { nodes, .. }, JobState::Running) if !self.keeps_nodes => {
+                let had = i64::from(job.asked.procs);
+                job.on.truncate(nodes.max(1) as usize);
+                job.asked.procs = job.on.iter().map(|(_, procs)| procs).sum();
+                // Its work is spread evenly: fewer processors take longer for what is left.
+                let ran = (job.ran + now - job.since) / 1_000;
+                job.asked.run = ran + (job.asked.run - ran) * had / i64::from(job.asked.procs.max(1));
+            }
             (ClusterOrder::Cancel(_), state) => {
                 if state == JobState::Running {
                     job.ran += now - job.since;

@@ -36,13 +36,25 @@ pub struct FakeRequest {
     pub partition: String,
     /// True if the controller finds no nodes for it: it sets the job aside when it considers it.
     pub never: bool,
+    /// Fewest nodes with which its user lets it go on while it runs.
+    pub least_nodes: Option<u32>,
 }
 
 impl FakeRequest {
     /// A job of one user.
     pub fn new(procs: u32, run: i64, limit: i64) -> FakeRequest {
         let (user, partition) = ("anna".into(), "main".into());
-        FakeRequest { procs, run, limit, user, user_hold: false, together: 1, partition, never: false }
+        FakeRequest {
+            procs,
+            run,
+            limit,
+            user,
+            user_hold: false,
+            together: 1,
+            partition,
+            never: false,
+            least_nodes: None,
+        }
     }
 }
 
@@ -92,6 +104,10 @@ pub struct FakeCluster {
     releases: u64,
     /// True if the hook holds new jobs.
     hook: bool,
+    /// True if the site lets nodes be taken from running jobs.
+    shrinks: bool,
+    /// True if the controller refuses that all the same.
+    keeps_nodes: bool,
     /// Last saved state of the controller, and the time of saving.
     saved: (i64, Box<FakeController>),
     faults: SeededFaults,
@@ -117,6 +133,8 @@ impl FakeCluster {
             next: 1,
             releases: 0,
             hook: true,
+            shrinks: false,
+            keeps_nodes: false,
             saved: (0, Box::default()),
             faults: SeededFaults::default(),
             record: FakeRecord::default(),
@@ -135,6 +153,18 @@ impl FakeCluster {
     pub fn with_partition(mut self, name: &str, nodes: Range<usize>) -> FakeCluster {
         self.partitions.insert(name.to_string(), nodes);
         self
+    }
+
+    /// As a site that lets nodes be taken from running jobs.
+    #[must_use]
+    pub fn shrinking(mut self) -> FakeCluster {
+        self.shrinks = true;
+        self
+    }
+
+    /// From now on the controller refuses to take nodes from running jobs.
+    pub fn refuse_shrinking(&mut self) {
+        self.keeps_nodes = true;
     }
 
     /// Overwrites the comment of a job, and the hook's mark in it.
@@ -275,7 +305,8 @@ impl FakeCluster {
             reason: job.reason,
             held: job.held,
             procs: job.asked.procs,
-            nodes: 1,
+            nodes: u32::try_from(job.on.len()).unwrap_or(u32::MAX).max(1),
+            least_nodes: job.asked.least_nodes.filter(|_| self.shrinks),
             together: job.asked.together,
             memory: None,
             limit: Some(job.asked.limit),
@@ -366,7 +397,7 @@ impl Cluster for FakeCluster {
     }
 
     fn can(&self) -> Capabilities {
-        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: self.shrinks }
     }
 
     fn cost(&mut self) -> Duration {

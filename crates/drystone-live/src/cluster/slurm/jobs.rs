@@ -106,6 +106,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         held: held && pending,
         procs,
         nodes: count(nodes).unwrap_or(1),
+        least_nodes: None,
         together: if shares == "NO" && pending { WHOLE } else { 1 },
         memory: None,
         limit: texts::span(limit),

@@ -1,9 +1,11 @@
 //! Slurm, by its commands: the one place that knows its words.
 //!
-//! Tested with release 22.05. No names of jobs and no comments are read: they may contain anything.
+//! Tested with release 22.05. No names of jobs are read, and of comments only one word, by a reader of
+//! its own ([`allowances`]): they may contain anything.
 //! What is sent is made of numbers and of node names that Slurm itself gave, never of what users
 //! wrote.
 
+mod allowances;
 mod details;
 pub mod hook;
 pub mod install;
@@ -27,6 +29,7 @@ use super::{
     Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, DrivenSet, JobFact, JobKey, JobName, JobState,
     NodeFact, OrderOutcome, RecordId, Want,
 };
+use allowances::ShrinkAllowances;
 use details::RecordDetails;
 use reservations::NodeReservations;
 use run::Runner;
@@ -84,6 +87,8 @@ pub struct SlurmCli {
     usable: BTreeMap<String, site::UsableShare>,
     /// True if the policy reads the site's priorities.
     ranks: bool,
+    /// Nodes that running jobs may give, where the policy takes any.
+    allowances: Option<ShrinkAllowances>,
     /// These priorities, where the site has any.
     priorities: Option<priority::PriorityReader>,
     /// The clock of this machine, in seconds since 1970.
@@ -106,6 +111,7 @@ impl SlurmCli {
             memory: false,
             usable: BTreeMap::new(),
             ranks: false,
+            allowances: None,
             priorities: None,
             clock,
         }
@@ -138,6 +144,13 @@ impl SlurmCli {
     #[must_use]
     pub fn with_priorities(mut self, ranks: bool) -> SlurmCli {
         self.ranks = ranks;
+        self
+    }
+
+    /// Reads as well which running jobs may give nodes, for a policy that takes them.
+    #[must_use]
+    pub fn with_allowances(mut self, shrinks: bool) -> SlurmCli {
+        self.allowances = shrinks.then(ShrinkAllowances::default);
         self
     }
 
@@ -229,7 +242,9 @@ impl SlurmCli {
         let missing: Vec<&JobFact> = facts
             .iter()
             .filter(running)
-            .filter(|fact| wanted.contains(&fact.record()) && !self.places.contains_key(&name(fact)))
+            .filter(|fact| wanted.contains(&fact.record()))
+            // One that has given nodes back is on others than before.
+            .filter(|fact| !self.places.get(&name(fact)).is_some_and(|places| details::are_sound(places, fact)))
             .collect();
         if !missing.is_empty() {
             let only = if missing.len() <= 8 { missing.iter().map(|fact| fact.number).collect() } else { Vec::new() };
@@ -242,7 +257,7 @@ impl SlurmCli {
         }
         let mut used = BTreeSet::new();
         for fact in facts.iter_mut().filter(|fact| running(&&**fact) && !fact.leaving) {
-            if let Some(places) = self.places.get(&name(fact)) {
+            if let Some(places) = self.places.get(&name(fact)).filter(|places| details::are_sound(places, fact)) {
                 fact.places.clone_from(places);
                 used.insert(name(fact));
             }
@@ -276,6 +291,9 @@ impl Cluster for SlurmCli {
         jobs.iter_mut().for_each(|fact| self.round_up(fact));
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
+        if let Some(allowances) = &mut self.allowances {
+            allowances.add_to(&self.run, &mut jobs, time)?;
+        }
         let mut nodes = nodes::read(&self.run, &self.partitions)?;
         nodes.iter_mut().for_each(|node| self.take_off(node));
         if self.reservations.is_old(time) {
@@ -311,7 +329,7 @@ impl Cluster for SlurmCli {
     }
 
     fn can(&self) -> Capabilities {
-        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: self.allowances.is_some() }
     }
 
     fn cost(&mut self) -> Duration {

@@ -37,7 +37,7 @@ pub(super) fn act(run: &Runner, orders: &[ClusterOrder], may: &mut dyn FnMut() -
 /// Returns whether the number of a job is looked at before an order, which would do harm to
 /// another.
 fn is_checked(order: &ClusterOrder) -> bool {
-    matches!(order, ClusterOrder::Requeue(_) | ClusterOrder::Cancel(_))
+    matches!(order, ClusterOrder::Requeue(_) | ClusterOrder::Cancel(_) | ClusterOrder::Shrink { .. })
 }
 
 /// Orders as lines of one command, in their order; `None` where it does not answer.
@@ -157,21 +157,32 @@ pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
     }
 }
 
-/// Requeues and cancellations: whether a number is still the same job is looked at before each.
+/// Requeues, cancellations and given-up nodes: whether a number is still the same job is looked at
+/// before each, and whether one that is to give nodes runs. Of one that waits the order would change
+/// the request.
 fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
     let mut all = Vec::new();
     for order in batch {
         let key = order.key();
         let name = key.name();
-        let submit = match run.run("squeue", &["-h", "-t", "all", "-o", "%V", "-j", &name], None) {
-            Ok(output) => output.out.lines().next().and_then(texts::time),
+        let listing = match run.run("squeue", &["-h", "-t", "all", "-o", "%V|%t", "-j", &name], None) {
+            Ok(output) => output.out,
             Err(_) => return None,
         };
-        if submit != Some(key.submit) {
+        let (submit, state) = listing.lines().next().and_then(|line| line.split_once('|')).unwrap_or_default();
+        if texts::time(submit) != Some(key.submit) {
             all.push(OrderOutcome::Refused("it is another job now".into()));
             continue;
         }
         let result = match order {
+            ClusterOrder::Shrink { .. } if state != "R" => {
+                all.push(OrderOutcome::Refused("it does not run now".into()));
+                continue;
+            }
+            ClusterOrder::Shrink { nodes, .. } => {
+                let (job, number) = (format!("JobId={name}"), format!("NumNodes={nodes}"));
+                run.run("scontrol", &[UPDATE, &job, &number], None)
+            }
             ClusterOrder::Requeue(_) => run.run("scontrol", &["requeue", &name], None),
             _ => run.run("scancel", &[&name], None),
         };

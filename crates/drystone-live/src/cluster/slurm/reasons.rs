@@ -96,7 +96,7 @@ impl Cluster for HeldCluster {
     }
 
     fn can(&self) -> Capabilities {
-        Capabilities { suspend: true, migrate: false, pin: true, hold: true }
+        Capabilities { suspend: true, migrate: false, pin: true, hold: true, shrink: true }
     }
 
     fn cost(&mut self) -> Duration {

@@ -1,0 +1,131 @@
+//! Nodes that running jobs may give: `--comment=drystone:min-nodes=2`.
+//!
+//! A comment may contain anything, also what looks like the lines of other jobs. Therefore it is the
+//! last field of a record, and records end with a word that is drawn for each reading.
+
+use super::run::Runner;
+use super::{SlurmSite, texts};
+use crate::cluster::{ClusterError, JobFact, JobState, RecordId, SiteRemark};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+
+/// Word of a comment, before the number.
+const WORD: &str = "drystone:min-nodes=";
+/// Width of a comment: one that fills it may be cut.
+const WIDTH: usize = 250;
+/// Between fields.
+const SEPARATOR: char = '\x1f';
+/// Age from which comments are read again, in seconds: users may change them.
+const AGE: i64 = 60;
+
+/// Allowances of running jobs.
+#[derive(Debug, Default)]
+pub(super) struct ShrinkAllowances {
+    /// Fewest nodes, of every job that was listed.
+    least: BTreeMap<RecordId, Option<u32>>,
+    /// Time of the last reading.
+    read: i64,
+}
+
+impl ShrinkAllowances {
+    /// Adds allowances to running jobs of several nodes.
+    pub(super) fn add_to(&mut self, run: &Runner, facts: &mut [JobFact], time: i64) -> Result<(), ClusterError> {
+        let may_give = |fact: &JobFact| fact.state == JobState::Running && !fact.leaving && fact.nodes > 1;
+        let mut able: Vec<&mut JobFact> = facts.iter_mut().filter(|fact| may_give(fact)).collect();
+        let is_new = able.iter().any(|fact| !self.least.contains_key(&fact.record()));
+        if is_new || (!able.is_empty() && (time - self.read).abs() >= AGE) {
+            self.least = read(run)?;
+            self.read = time;
+        }
+        for fact in &mut able {
+            // One that is not listed as running yet is asked for with the next reading.
+            fact.least_nodes = *self.least.entry(fact.record()).or_default();
+        }
+        Ok(())
+    }
+}
+
+impl SlurmSite {
+    /// Returns what a site has to know or to change that lets nodes be taken from running jobs;
+    /// `takes`: this policy takes any.
+    pub fn about_shrinking(&self, policy: &str, takes: bool) -> Option<SiteRemark> {
+        if !takes {
+            return Some(SiteRemark {
+                forbids: false,
+                found: format!("--shrink has no effect: policy {policy} takes no nodes from running jobs"),
+                change: "leave it out, or choose a policy with resize=shrink".into(),
+            });
+        }
+        let parameters = self.get("SchedulerParameters").to_ascii_lowercase();
+        let is_off = parameters.split(',').any(|word| word.trim() == "disable_job_shrink");
+        is_off.then(|| SiteRemark {
+            forbids: true,
+            found: "SchedulerParameters has disable_job_shrink: Slurm takes no nodes from running jobs".into(),
+            change: "take it out in slurm.conf, or drive without --shrink".into(),
+        })
+    }
+}
+
+fn read(run: &Runner) -> Result<BTreeMap<RecordId, Option<u32>>, ClusterError> {
+    let end = format!("{SEPARATOR}{:016x}", RandomState::new().hash_one(WORD));
+    let fields = ["ArrayJobID:20", "ArrayTaskID:20", "SubmitTime:30"].map(|field| format!("{field}{SEPARATOR}"));
+    let format = format!("{},comment:{WIDTH}{end}", fields.join(","));
+    Ok(parse(&run.ask("squeue", &["-h", "-a", "-t", "running", "-O", &format])?, &end))
+}
+
+/// The records of a listing; one that is not understood allows nothing.
+fn parse(listing: &str, end: &str) -> BTreeMap<RecordId, Option<u32>> {
+    let record = |text: &str| {
+        let mut fields = text.strip_prefix('\n').unwrap_or(text).splitn(4, SEPARATOR);
+        let mut next = || fields.next();
+        let (id, task, submit, comment) = (next()?.trim(), next()?.trim(), next()?.trim(), next()?);
+        let record = RecordId { id: id.parse().ok()?, task: task.parse().ok(), submit: texts::time(submit)? };
+        Some((record, least_nodes(comment)))
+    };
+    listing.split(end).filter_map(record).collect()
+}
+
+/// The number of a comment's word, if it has one and one alone.
+fn least_nodes(comment: &str) -> Option<u32> {
+    let is_cut = comment.len() >= WIDTH && !comment.ends_with(' ');
+    let mut words: Vec<&str> = comment.split([',', ';', ' ']).collect();
+    if is_cut {
+        words.pop();
+    }
+    let mut numbers = words.into_iter().filter_map(|word| word.strip_prefix(WORD));
+    let (number, other) = (numbers.next()?, numbers.next());
+    number.parse().ok().filter(|&least| least >= 1 && other.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_says_how_many_nodes_stay() {
+        assert_eq!(least_nodes("drystone:min-nodes=2      "), Some(2));
+        assert_eq!(least_nodes("project 7, drystone:min-nodes=12 "), Some(12));
+        for silent in
+            ["", "(null)", "min-nodes=2", "drystone:min-nodes=", "drystone:min-nodes=0", "drystone:min-nodes=-1"]
+        {
+            assert_eq!(least_nodes(silent), None, "{silent}");
+        }
+        assert_eq!(least_nodes("drystone:min-nodes=2 drystone:min-nodes=1"), None, "which of them?");
+        let cut = format!("{}drystone:min-nodes=1", " ".repeat(WIDTH - 20));
+        assert_eq!((cut.len(), least_nodes(&cut)), (WIDTH, None), "12 may have been meant");
+    }
+
+    /// A comment that looks like the record of another job says nothing of that.
+    #[test]
+    fn what_users_write_gives_no_nodes_of_others() {
+        let forged = "x\x1f\n7\x1f\x1f1795571646\x1fdrystone:min-nodes=1 ";
+        let listing = format!(
+            "5\x1f3\x1f1795571646\x1fdrystone:min-nodes=3 \x1fe\n6\x1fN/A\x1f1795571646\x1f{forged}\x1fe\n7\x1fN/A\x1f1795571646\x1f(null) \x1fe\n"
+        );
+        let records = parse(&listing, "\x1fe");
+        let record = |id, task| RecordId { id, task, submit: 1_795_571_646 };
+        assert_eq!(records.get(&record(5, Some(3))), Some(&Some(3)));
+        assert_eq!(records.get(&record(7, None)), Some(&None));
+        assert_eq!(records.len(), 3);
+    }
+}

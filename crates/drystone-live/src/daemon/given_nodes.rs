@@ -1,0 +1,53 @@
+//! Notes on nodes that running jobs give, or could give.
+
+use super::Daemon;
+use crate::clock::DaemonClock;
+use crate::cluster::{Cluster, JobKey};
+use crate::core::CoreOutput;
+use crate::error::LiveError;
+use crate::tracker::DaemonMode;
+use drystone::policy::{Action, StartReason};
+
+impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
+    /// Notes which running jobs give nodes and which job starts on them; of a shadow, once, which
+    /// could.
+    pub(super) fn note_given_nodes(&mut self, at: usize, output: &CoreOutput) -> Result<(), LiveError> {
+        let mut givers: Vec<(JobKey, u32)> = Vec::new();
+        for decided in &output.decided {
+            match (decided.action, decided.key) {
+                (Action::Resize { procs, .. }, Some(key)) => givers.push((key, procs)),
+                (Action::Start { why: StartReason::Head, .. }, Some(head)) => {
+                    for (giver, procs) in std::mem::take(&mut givers) {
+                        self.note_giver(at, giver, procs, head)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn note_giver(&mut self, at: usize, giver: JobKey, procs: u32, head: JobKey) -> Result<(), LiveError> {
+        let desk = &mut self.desks[at];
+        let Some(fact) = desk.core.tracker().mirror().fact(giver) else { return Ok(()) };
+        let (nodes, each) = (fact.nodes, fact.procs / fact.nodes.max(1));
+        let kept = procs / each.max(1);
+        let (name, other, less) = (giver.name(), head.name(), nodes.saturating_sub(kept));
+        if self.config.mode == DaemonMode::Drive {
+            tracing::info!(job = name, nodes = less, starts = other, "gives nodes");
+            return self.note_of(at, &format!("job {name} gives {less} of its {nodes} nodes, and job {other} starts"));
+        }
+        // A shadow proposes it at each look until the cluster has room by itself.
+        if !desk.given.insert((giver, head)) {
+            return Ok(());
+        }
+        let without = match desk.core.wait_for_ends(head) {
+            Some(wait) => format!("in {} min at the latest", (wait.0 + 59) / 60),
+            None => "never on these processors".to_string(),
+        };
+        tracing::info!(job = name, nodes = less, starts = other, "could give nodes");
+        self.note_of(at, &format!(
+            "job {name} could give {less} of its {nodes} nodes: job {other} would start now; by the ends of running jobs alone {without}"
+        ))
+    }
+}

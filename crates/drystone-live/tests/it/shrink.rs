@@ -1,0 +1,193 @@
+//! Running jobs that give nodes, as their users allow: four nodes of four processors.
+
+use super::daemon_site::{Site, TestDaemon};
+use drystone_live::cluster::fake::{FakeCluster, FakeRequest, SeededFaults};
+use drystone_live::cluster::{ClusterOrder, JobState, NodeState};
+use drystone_live::journal;
+use drystone_live::tracker::DaemonMode;
+
+const POLICY: &str = "easy(resize=shrink)";
+
+fn cluster() -> FakeCluster {
+    FakeCluster::new(4, 4).shrinking()
+}
+
+fn site(mode: DaemonMode) -> Site {
+    let mut site = Site::new(cluster(), POLICY, mode);
+    if mode == DaemonMode::Shadow {
+        site.shadow();
+    }
+    site
+}
+
+/// Submits a job that may go on with so many nodes.
+fn submit(site: &Site, procs: u32, run: i64, least: Option<u32>) -> u64 {
+    let mut request = FakeRequest::new(procs, run, 1_000);
+    request.least_nodes = least;
+    site.cluster.borrow_mut().submit(request)
+}
+
+fn shrinks(site: &Site) -> Vec<(u64, u32)> {
+    let cluster = site.cluster.borrow();
+    let kept = |order: &ClusterOrder| match order {
+        ClusterOrder::Shrink { key, nodes } => Some((key.id, *nodes)),
+        _ => None,
+    };
+    cluster.record().orders.iter().filter_map(kept).collect()
+}
+
+fn procs_of(site: &Site, number: u64) -> u32 {
+    site.cluster.borrow().truth().jobs.iter().find(|fact| fact.id == number).expect("listed").procs
+}
+
+fn notes(daemon: &TestDaemon, word: &str) -> Vec<String> {
+    daemon.stats().notes.iter().map(|note| note.text.clone()).filter(|text| text.contains(word)).collect()
+}
+
+/// The first job has 16 processors until 1,000 s; the second waits for 8 of them.
+#[test]
+fn a_shadow_says_once_what_could_give_nodes_and_what_that_gains() {
+    let mut site = site(DaemonMode::Shadow);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 900, Some(2));
+    site.work(&mut daemon, 4);
+    let waits = submit(&site, 8, 50, None);
+    site.work(&mut daemon, 30);
+    let cluster = site.cluster.borrow();
+    assert_eq!((cluster.state(wide), cluster.state(waits)), (Some(JobState::Running), Some(JobState::Pending)));
+    drop(cluster);
+    assert_eq!(site.cluster.borrow().record().orders, [], "a shadow touches nothing");
+    let notes = notes(&daemon, "could give");
+    let expected = "job 1 could give 2 of its 4 nodes: job 2 would start now; by the ends of running jobs alone in 17 min at the latest";
+    assert_eq!(notes, [expected]);
+    assert_eq!(daemon.stats().differences, 0);
+    drop(daemon);
+    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+}
+
+/// It goes down to three nodes where one is enough, and not below what its user allows.
+#[test]
+fn as_many_nodes_are_taken_as_the_head_needs() {
+    for (need, kept) in [(3, Some(3)), (4, Some(3)), (5, Some(2)), (8, Some(2)), (9, None)] {
+        let mut site = site(DaemonMode::Drive);
+        let mut daemon = site.begin();
+        let wide = submit(&site, 16, 900, Some(2));
+        site.work(&mut daemon, 12);
+        let waits = submit(&site, need, 50, None);
+        site.work(&mut daemon, 20);
+        let expected: Vec<(u64, u32)> = kept.into_iter().map(|nodes| (wide, nodes)).collect();
+        assert_eq!(shrinks(&site), expected, "{need} processors");
+        let state = if kept.is_some() { JobState::Running } else { JobState::Pending };
+        assert_eq!(site.cluster.borrow().state(waits), Some(state), "{need} processors");
+        assert_eq!(procs_of(&site, wide), kept.map_or(16, |nodes| nodes * 4));
+        assert_eq!(notes(&daemon, "gives").len(), expected.len());
+        assert_eq!(daemon.stats().differences, 0);
+    }
+}
+
+/// Jobs whose users say nothing keep their nodes, and so do jobs that have shrunk as far as allowed.
+#[test]
+fn no_node_is_taken_from_a_job_that_does_not_allow_it() {
+    for least in [None, Some(4), Some(7), Some(0)] {
+        let mut site = site(DaemonMode::Drive);
+        let mut daemon = site.begin();
+        submit(&site, 16, 60, least);
+        site.work(&mut daemon, 12);
+        submit(&site, 4, 50, None);
+        site.work(&mut daemon, 20);
+        assert_eq!(shrinks(&site), [], "{least:?}");
+    }
+}
+
+/// A job gives nodes also where the head came before it was seen to run.
+#[test]
+fn jobs_that_come_together() {
+    let mut site = site(DaemonMode::Drive);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 900, Some(2));
+    let waits = submit(&site, 8, 50, None);
+    site.work(&mut daemon, 30);
+    assert_eq!((shrinks(&site), site.cluster.borrow().state(waits)), (vec![(wide, 2)], Some(JobState::Running)));
+}
+
+/// Without the site's own word a policy that takes nodes does not drive.
+#[test]
+fn a_site_has_to_allow_it() {
+    let mut site = Site::new(FakeCluster::new(4, 4), POLICY, DaemonMode::Drive);
+    let problem = site.try_begin().err().expect("refused").to_string();
+    assert!(problem.contains("takes nodes from running jobs") && problem.contains("`--shrink`"), "{problem}");
+}
+
+/// Whatever order is refused, lost or not answered, every job starts once and ends, and no node has
+/// two jobs on the same processors.
+#[test]
+fn orders_that_fail_lose_nothing() {
+    for seed in 0..6 {
+        let faults = SeededFaults { lost: 60, unsaid: 60, refused: 60, seed, ..SeededFaults::default() };
+        let mut site = Site::new(cluster().with(faults), POLICY, DaemonMode::Drive);
+        let mut daemon = site.begin();
+        for k in 0..50u32 {
+            submit(&site, 1 + (k * 7) % 16, 3 + i64::from(k % 20), (k % 3 > 0).then_some(1 + k % 2));
+            site.work(&mut daemon, 3);
+            if k % 9 == 8 {
+                drop(daemon);
+                site.cluster.borrow_mut().pass(i64::from(k) * 37 % 3_000);
+                daemon = site.begin();
+            }
+            // Nodes come and go, so that it matters where jobs are.
+            match k {
+                20 => site.cluster.borrow_mut().set_node(3, NodeState::Out, false),
+                35 => site.cluster.borrow_mut().set_node(3, NodeState::Up, false),
+                _ => {}
+            }
+        }
+        site.finish(&mut daemon);
+        site.work(&mut daemon, 2);
+        assert!(!shrinks(&site).is_empty(), "seed {seed}");
+        assert_eq!((site.starts().len(), site.cluster.borrow().record().oversubscribed), (50, 0), "seed {seed}");
+        assert!(site.starts().values().all(|&times| times == 1), "seed {seed}");
+        assert_eq!(daemon.stats().differences, 0, "seed {seed}");
+        drop(daemon);
+        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None, "seed {seed}");
+    }
+}
+
+/// A user takes nodes from a job, and it gives more later; requeued, it waits with the size that its
+/// user asked for.
+#[test]
+fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
+    let mut site = site(DaemonMode::Drive);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 60, Some(1));
+    site.work(&mut daemon, 12);
+    let key = site.cluster.borrow().truth().jobs[0].keys()[0];
+    site.cluster.borrow_mut().by_hand(&ClusterOrder::Shrink { key, nodes: 3 });
+    site.work(&mut daemon, 8);
+    assert_eq!(daemon.stats().differences, 0);
+    let other = submit(&site, 8, 20, None);
+    site.work(&mut daemon, 20);
+    assert_eq!((shrinks(&site), procs_of(&site, other)), (vec![(wide, 2)], 8));
+    assert_eq!(daemon.stats().differences, 0);
+    site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
+    site.work(&mut daemon, 20);
+    assert_eq!(daemon.stats().differences, 0);
+    site.finish(&mut daemon);
+    drop(daemon);
+    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+}
+
+/// A job that does not give its nodes is asked three times, and the head waits.
+#[test]
+fn a_job_that_keeps_its_nodes_is_left_alone() {
+    let mut site = site(DaemonMode::Drive);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 100, Some(2));
+    site.work(&mut daemon, 12);
+    site.cluster.borrow_mut().refuse_shrinking();
+    let waits = submit(&site, 8, 5, None);
+    site.work(&mut daemon, 60);
+    assert_eq!((procs_of(&site, wide), site.cluster.borrow().state(waits)), (16, Some(JobState::Pending)));
+    assert_eq!(notes(&daemon, "was refused").len(), 3, "{:?}", daemon.stats().notes);
+    assert_eq!(daemon.stats().differences, 0);
+    site.finish(&mut daemon);
+}
