@@ -371,8 +371,8 @@ impl Core {
         Ok(output)
     }
 
-    /// Tells the session which sizes running jobs may be given, from the look after their starts on.
-    /// Returns whether there are new ones.
+    /// Tells the session which sizes running jobs may be given, from the look after their starts
+    /// on. Returns whether there are new ones.
     fn learn_sizes(&mut self, now: Time) -> bool {
         if !self.tracker.settings().shrinks {
             return false;
@@ -472,7 +472,14 @@ impl Core {
                 let on = self.numbers(key);
                 self.session.started(now, id, *since, on.as_ref())?;
             }
-            TrackerNews::Requeued(_) => drop(session.requeued(now, id)?),
+            TrackerNews::Requeued(_) => {
+                session.requeued(now, id)?;
+                // A job that has given nodes waits with the size that the cluster keeps.
+                let kept = self.tracker.job(key).and_then(|t| t.job.clone());
+                if let Some(job) = kept.filter(|job| job.procs != session.view().job(id).procs) {
+                    session.update(now, id, &job)?;
+                }
+            }
             TrackerNews::Held(_) => drop(session.hold(now, id)?),
             TrackerNews::Released(_) => drop(session.release(now, id)?),
             TrackerNews::Updated { job, .. } => match session.update(now, id, job) {

@@ -97,7 +97,7 @@ impl RepeatedExaminer {
     ///
     /// # Errors
     /// A policy that cannot be simulated forward.
-    pub(crate) fn look(&mut self, session: &Session, forecaster: &mut Forecaster) -> Result<(), ForeseeError> {
+    pub(crate) fn look(&mut self, session: &Session, forecaster: &mut Forecaster) -> Result<(), FutureError> {
         let view = session.view();
         let now = view.now();
         if now < self.next {
@@ -111,7 +111,7 @@ impl RepeatedExaminer {
         }
         let answers = forecaster.look(session, &jobs)?;
         let plans = pool::plans(session, &jobs, &mut self.profile);
-        let corrected = forecaster.corrected(&answers, now);
+        let corrected = forecaster.correct_repeated(&answers, now);
         for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected).zip(plans) {
             let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(level(k))).collect());
             let answers = [

@@ -125,7 +125,7 @@ impl Follower {
         let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|known| !known.asked);
         let (fresh, repeated): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
         let now = session.view().now();
-        let corrected = self.forecaster.corrected(&repeated, now);
+        let corrected = self.forecaster.correct_repeated(&repeated, now);
         if now >= self.round && !repeated.is_empty() {
             self.round = now + ROUND;
             for answer in &repeated {

@@ -131,8 +131,8 @@ impl StartAnswer {
     }
 }
 
-/// Answers about jobs that had waited for some time and have started, with which others are
-/// corrected, at least.
+/// Least number of answers about jobs that had waited for some time, and have started since, that
+/// correct others.
 const FEWEST_REPEATED: usize = 50;
 
 /// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
@@ -247,9 +247,9 @@ impl Forecaster {
         self.memory.repeated.asked((answer.job, user), answer.asked, mixed, &self.settings);
     }
 
-    /// Answers about jobs that have waited for some time, corrected by earlier ones about such
-    /// jobs; as they are until enough of these jobs have started.
-    pub(crate) fn corrected(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
+    /// Corrects answers about jobs that have waited for some time by earlier ones about such jobs,
+    /// once enough of these have started.
+    pub(crate) fn correct_repeated(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
         let correction = self.memory.repeated.correction(now, &self.settings);
         let mut corrected = answers.to_vec();
         if correction.answers - correction.censored >= FEWEST_REPEATED {
