@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Only where it is asked for: `DRYSTONE_LIVE_ANSWERS` is the number of answers. It prints a
-/// measurement.
+/// Only where it is asked for: `DRYSTONE_LIVE_ANSWERS` is the number of answers, and
+/// `DRYSTONE_LIVE_SEED` another stream of jobs. It prints a measurement.
 pub(crate) fn tests() -> Tests {
     if wanted().is_none() {
         return Vec::new();
@@ -98,7 +98,8 @@ fn answers_under_limits() {
     let accounts = Some(accounts.map(String::from).to_vec());
     let options = ClusterOptions { nodes: 2, cpus: 8, lines, accounts, ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
-    let mut draws = Draws(7);
+    let seed = std::env::var("DRYSTONE_LIVE_SEED").ok().and_then(|text| text.parse().ok());
+    let mut draws = Draws(seed.unwrap_or(7));
     let mut answers: BTreeMap<String, FirstAnswer> = BTreeMap::new();
     let begin = Instant::now();
     let (mut arrival, mut question) = (0.0, 300.0);
