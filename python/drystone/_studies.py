@@ -32,12 +32,12 @@ def _place(given: Workload | Site | PathLike) -> tuple[_drystone.Log | None, Pat
     return None, given.path if isinstance(given, Site) else Path(given), []
 
 
-def _paths(given: PathLike | Sequence[PathLike], name: str, content: str) -> list[Path]:
-    """Paths; a workload in memory has none."""
-    several = [given] if isinstance(given, (str, Workload)) or hasattr(given, "__fspath__") else list(given)
+def _paths(sources: PathLike | Sequence[PathLike], name: str, content: str) -> list[Path]:
+    """Paths of files or folders; a workload in memory has none."""
+    several = [sources] if isinstance(sources, (str, Workload)) or hasattr(sources, "__fspath__") else list(sources)
     for one in several:
         if isinstance(one, Workload):
-            raise OptionError(f"{name}: expected the path of {content}, not a workload in memory; write(PATH) makes a file of one")
+            raise OptionError(f"{name}: expected the path of {content}, not a workload in memory; its write(PATH) makes a file")
     return [Path(one) for one in several]
 
 
@@ -233,7 +233,7 @@ def when(
     """Tells when waiting jobs of a Slurm cluster will start, as ``drystone when``: one job, or all where none is named.
 
     ``state`` is a folder with what the commands of ``drystone when --ask`` print. ``procs``, ``limit`` and ``user`` describe a job that is
-    not submitted yet. ``policy`` is Slurm's own where the folder has a ``slurm.conf``, else ``easy``. Times are seconds since 1970; the
+    not submitted yet. The default ``policy`` is Slurm's own where the folder has a ``slurm.conf``, else ``easy``. Times are seconds since 1970; the
     keys are those of ``drystone when --format json``.
     """
     given: dict[str, object | None] = {
@@ -359,7 +359,7 @@ def evolve(
         problem = "policy: expected a text with `?` for each order that is searched, such as 'easy(order=?)'; an object has none"
         raise OptionError(problem)
     if not isinstance(objective, str):
-        raise OptionError("objective: expected the name of a metric; a function of your own has its place in compare and sweep")
+        raise OptionError("objective: expected the name of a metric; a function of your own works in compare and sweep")
     given = {
         "learn": _paths(learn, "learn", "a log"),
         "objective": objective,

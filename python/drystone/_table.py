@@ -56,7 +56,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Array:
         if not isinstance(name, str):
-            raise TypeError(f"{name!r}: a table takes the name of a column, such as {self.columns[0]!r}; to_pandas and to_polars take rows")
+            raise TypeError(f"{name!r}: a table takes the name of a column, such as {self.columns[0]!r}; for rows, use to_pandas or to_polars")
         return self._table.numpy(name)
 
     def keys(self) -> list[str]:

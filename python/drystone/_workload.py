@@ -316,14 +316,14 @@ class Workload:
         return _repr.workload(self)
 
 
-def refuse_no_log(given: object) -> None:
-    """Says what to do with what names no log."""
-    if hasattr(given, "__arrow_c_stream__") or isinstance(given, Mapping):
+def refuse_no_log(source: object) -> None:
+    """Raises an error that says what to do with an object that names no log."""
+    if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
         raise TypeError("a table has no machine: make a workload of it with from_arrow(table, procs=...)")
-    if isinstance(given, (list, tuple)):
+    if isinstance(source, (list, tuple)):
         raise TypeError("expected one log, not several: call it for each, or give `sweep` all of them")
-    if not (isinstance(given, (str, os.PathLike)) or hasattr(given, "read")):
-        raise TypeError(f"{given!r} is no log: expected a workload, a path or an open binary file")
+    if not (isinstance(source, (str, os.PathLike)) or hasattr(source, "read")):
+        raise TypeError(f"{source!r} is no log: expected a workload, a path or an open binary file")
 
 
 def read(

@@ -252,7 +252,7 @@ def test_changes_are_the_commands(site: ds.Site, command: list[str]) -> None:
 
 
 class Narrowest:
-    """The narrowest job first. A state holds the policy itself: it must have a name in its module."""
+    """The narrowest job first. A saved state refers to the policy by its name in this module."""
 
     def decide(self, view: ds.View, actions: ds.Actions) -> None:
         free = view.free
@@ -277,10 +277,10 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_starts_are_told_for_policies_of_python(state: Path, command: list[str]) -> None:
-    """Under FCFS the two start one after the other, when the first ends at its limit: after an hour, and two hours later."""
-    told = json.loads(run(command, "when", "--state", str(state), "--format", "json").stdout)
-    assert ds.when(state) == told, "the policy that the command takes"
+def test_policies_of_python_foresee_starts(state: Path, command: list[str]) -> None:
+    """Under FCFS the two jobs start one after the other: when the running job ends at its limit, after half an hour, and two hours later."""
+    answer = json.loads(run(command, "when", "--state", str(state), "--format", "json").stdout)
+    assert ds.when(state) == answer, "the policy that the command takes"
     planned = [one["plan"] for one in ds.when(state, policy="fcfs")["jobs"]]
     assert planned == [1_700_001_800, 1_700_009_000]
 
@@ -290,7 +290,7 @@ def test_starts_are_told_for_policies_of_python(state: Path, command: list[str])
 
 def test_what_cannot_be_an_object_says_so(state: Path) -> None:
     log = ds.generate(days=56, procs=32, load=0.8, seed=1)
-    given: dict[str, object] = {"evaluations": 5, "population": 4, "weeks": 1, "parts": 2}
+    search: dict[str, object] = {"evaluations": 5, "population": 4, "weeks": 1, "parts": 2}
     cases: list[tuple[dict[str, object], str]] = [
         ({"policy": lambda view, actions: None}, "policy: expected a text with `\\?`"),
         ({"objective": lambda jobs: 0.0}, "objective: expected the name of a metric"),
@@ -299,7 +299,7 @@ def test_what_cannot_be_an_object_says_so(state: Path) -> None:
     ]
     for wrong, problem in cases:
         with pytest.raises(ds.OptionError, match=problem):
-            ds.evolve(log, **{**given, **wrong})  # type: ignore[arg-type]
+            ds.evolve(log, **{**search, **wrong})  # type: ignore[arg-type]
     with pytest.raises(ds.OptionError, match="state: expected the path of a folder"):
         ds.when(log)  # type: ignore[arg-type]
     with pytest.raises(ds.OptionError, match="site: expected the path of a folder"):

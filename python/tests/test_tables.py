@@ -324,9 +324,9 @@ def test_what_names_no_log_and_no_column_says_so(small: ds.Workload) -> None:
         ([small, small], "expected one log, not several"),
         (None, "None is no log"),
     ]
-    for given, problem in cases:
+    for source, problem in cases:
         for call in (ds.read, ds.whatif, ds.advise, lambda log: ds.simulate(log, "easy"), lambda log: ds.predict(log, ["estimate"])):
             with pytest.raises(TypeError, match=problem):
-                call(given)
+                call(source)
     with pytest.raises(TypeError, match="takes the name of a column, such as 'job_id'"):
         jobs[:5]  # type: ignore[index]

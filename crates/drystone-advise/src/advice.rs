@@ -181,7 +181,7 @@ pub fn advise<B: CandidateSimulator>(
     let periods = &study.filled()[..];
     let live: Vec<AdviceCandidate> = (0..study.live.len()).map(AdviceCandidate::Live).collect();
     let (first, rest) = in_two(study);
-    // Live policies cost little.
+    // Live policies come first: they cost little.
     study.learn(bench, &live, 1, "live policies")?;
     first_look(study, periods, "first look").iter().for_each(|text| bench.tell(text));
     study.learn(bench, &first, 1, "a first look")?;
@@ -239,7 +239,7 @@ fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate
     (first, rest)
 }
 
-/// The best of each kind so far; `None` where nothing was tried yet.
+/// Returns the best of each kind so far; `None` before anything is tried.
 fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<String> {
     let all = study.tried();
     let is_live = |candidate: &&AdviceCandidate| matches!(candidate, AdviceCandidate::Live(_));

@@ -42,8 +42,8 @@ impl<'a> PeriodObserver<'a> {
     }
 }
 
-/// Returns whether a job counts by its submit, its status and what is known of it.
-fn counts(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTreeSet<JobId>>) -> bool {
+/// Returns whether a job counts, by its submission, its status and its outcome.
+fn is_counted(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTreeSet<JobId>>) -> bool {
     let submit = ended.job.submit;
     let selected = match selection {
         JobSelection::Completed => ended.truth.status == LogStatus::Completed,
@@ -54,7 +54,7 @@ fn counts(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTre
     selected && ended.outcome.found.is_none() && !uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
 }
 
-/// Keeps the jobs of a simulation that count, to be summed up once thresholds are known.
+/// Keeps the jobs of a simulation that count, to sum them up once thresholds are known.
 #[derive(Clone, Debug)]
 pub struct EndedJobs<'a> {
     selection: JobSelection,
@@ -63,13 +63,14 @@ pub struct EndedJobs<'a> {
 }
 
 impl<'a> EndedJobs<'a> {
-    /// The jobs of a `selection`, as [`PeriodObserver::new`] takes it, without `uncounted` ones.
+    /// Makes one for the jobs of a `selection`, as [`PeriodObserver::new`] takes it, without the
+    /// `uncounted` ones.
     pub fn new(selection: JobSelection, uncounted: Option<&'a BTreeSet<JobId>>) -> EndedJobs<'a> {
         EndedJobs { selection, uncounted, jobs: Vec::new() }
     }
 
-    /// Returns the jobs with their waits and the times that they ran, in the order of their ends: a
-    /// [`PeriodObserver`] sums them up in this order.
+    /// Returns the jobs with their waits and run times, in the order of their ends, in which a
+    /// [`PeriodObserver`] sums them up.
     pub fn into_jobs(self) -> Vec<(Job, Span, Span)> {
         self.jobs
     }
@@ -79,7 +80,7 @@ impl Observer for EndedJobs<'_> {
     const NOTES: bool = false;
 
     fn ended(&mut self, ended: &EndedJob<'_>) {
-        if counts(ended, self.selection, self.uncounted) {
+        if is_counted(ended, self.selection, self.uncounted) {
             self.jobs.push((ended.job.clone(), ended.wait(), ended.outcome.ran));
         }
     }
@@ -90,7 +91,7 @@ impl Observer for PeriodObserver<'_> {
 
     fn ended(&mut self, ended: &EndedJob<'_>) {
         let submit = ended.job.submit;
-        if !counts(ended, self.selection, self.uncounted) {
+        if !is_counted(ended, self.selection, self.uncounted) {
             return;
         }
         let Some(period) = self.periods.place(submit) else { return };

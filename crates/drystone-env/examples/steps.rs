@@ -1,13 +1,13 @@
-//! Steps of many environments a second, without Python: `steps [ENVIRONMENTS] [STEPS] [THREADS]`.
-//! The agent picks at random among the jobs that it sees. The sum of rewards is the same for any
-//! number of threads.
+//! Speed of many environments, in steps a second, without Python:
+//! `steps [ENVIRONMENTS] [STEPS] [THREADS]`. The agent picks at random among the jobs that it sees.
+//! The sum of rewards is the same for any number of threads.
 
 use drystone::generate::{Params, generate};
 use drystone_env::{EnvOptions, VecEnv};
 use std::sync::Arc;
 use std::time::Instant;
 
-#[expect(clippy::disallowed_methods, reason = "it measures time")]
+#[expect(clippy::disallowed_methods, reason = "the program measures time")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let mut number = |default| words.next().map_or(Ok(default), |word| word.parse::<usize>());
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut actions = vec![0_i64; number];
     for _ in 0..steps {
         for (action, mask) in actions.iter_mut().zip(seen.mask.chunks_exact(envs.options().actions())) {
-            // The possible rows are the first.
+            // Possible rows come first.
             let possible = mask.partition_point(|can| *can).max(1) as u64;
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             *action = ((random >> 33) % possible) as i64;

@@ -27,14 +27,14 @@ struct Looked {
     shadow: Shadow,
 }
 
-/// Shadow of a blocked job, and the state of the machine of which it is.
+/// Shadow of a blocked job, and the state of the machine for which it holds.
 #[derive(Clone, Copy, Debug)]
 struct ForeseenStart {
     job: JobId,
     /// Number of running jobs.
     running: usize,
     free: Procs,
-    /// Earliest predicted end among them: until then no prediction is corrected.
+    /// Earliest predicted end of a running job: no prediction is corrected before.
     until: Time,
     shadow: Shadow,
 }
@@ -106,7 +106,7 @@ impl AgentDesk {
         }
     }
 
-    /// A job starts that is no question.
+    /// Takes processors for a job that starts without a question.
     pub(crate) fn take_processors(&mut self, procs: Procs) {
         self.free -= procs;
         self.foreseen = None;
@@ -389,9 +389,9 @@ impl AgentDesk {
         actions.start(id, why);
     }
 
-    /// Returns the shadow of a blocked job. In an environment it stays the same until a job starts
-    /// or ends, or outlives its prediction; a real machine also changes in other ways.
-    fn foresee(&mut self, blocked: BlockedJob, view: &View<'_>) -> Option<Shadow> {
+    /// Returns the shadow of a blocked job. In an environment the shadow stays the same until a job
+    /// starts, ends or outlives its prediction; a real machine also changes in other ways.
+    fn find_shadow(&mut self, blocked: BlockedJob, view: &View<'_>) -> Option<Shadow> {
         let (job, free) = (blocked.job, self.free);
         let running = view.running().len() + self.started.len();
         if let Some(before) = self.foreseen
@@ -419,7 +419,7 @@ impl AgentDesk {
         let shadow = match blocked.shadow {
             Some(shadow) => shadow,
             None => {
-                let Some(shadow) = self.foresee(blocked, view) else { return };
+                let Some(shadow) = self.find_shadow(blocked, view) else { return };
                 // RLScheduler asks once, when the job becomes the next.
                 if self.fill == Fill::Short && self.blocked == Some(blocked) {
                     self.blocked = Some(BlockedJob { shadow: Some(shadow), ..blocked });

@@ -49,10 +49,10 @@ impl Observer for ArrivalObserver {
     }
 }
 
-/// Jobs that have started so far, and what they come to.
+/// Jobs that have started so far, and their sums.
 #[derive(Debug, Default)]
 struct EpisodeScore {
-    /// Wait and run time of each: all measures of them are added up when the episode is over.
+    /// Wait and run time of each job: its measures are added up when the episode is over.
     jobs: Vec<(Span, Span)>,
     /// Sum of the measure that is rewarded.
     sum: f64,
@@ -67,18 +67,18 @@ impl EpisodeScore {
         (self.sum, self.work, self.last_end) = (0.0, 0.0, 0);
     }
 
-    fn started(&self) -> u32 {
+    fn count_started(&self) -> u32 {
         self.jobs.len() as u32
     }
 
-    /// The sum of a measure over the jobs, in the order of their starts.
-    fn sum_of(&self, measure: Measure) -> f64 {
-        self.jobs.iter().fold(0.0, |sum, &(wait, run)| sum + defined(measure.of(wait, run)))
+    /// Returns the sum of a measure over the jobs, in the order of their starts.
+    fn sum_up(&self, measure: Measure) -> f64 {
+        self.jobs.iter().fold(0.0, |sum, &(wait, run)| sum + replace_undefined(measure.of(wait, run)))
     }
 }
 
-/// Undefined values do not count; reports also leave them out of the mean.
-fn defined(value: f64) -> f64 {
+/// Returns a value, or 0 for an undefined one: reports also leave such values out of the mean.
+fn replace_undefined(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value }
 }
 
@@ -242,7 +242,7 @@ impl Env {
             return Ok(true);
         }
         self.carry_out()?;
-        if self.score.started() == self.options.jobs {
+        if self.score.count_started() == self.options.jobs {
             self.state = EnvState::Over;
         }
         Ok(false)
@@ -252,7 +252,7 @@ impl Env {
     fn is_decided(&self) -> bool {
         let before = self.stream.before();
         let own = |action: &&Action| matches!(action, Action::Start { job, .. } if job.0 >= before);
-        self.score.started() + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
+        self.score.count_started() + self.actions.list().iter().filter(own).count() as u32 == self.options.jobs
     }
 
     /// Goes on to the next pass. Returns whether there is a question.
@@ -308,7 +308,7 @@ impl Env {
             let run = self.ground.workload.truth()[place].run;
             let wait = now - submit;
             if let Reward::Mean(measure) = self.options.reward {
-                self.score.sum += defined(measure.of(wait, run));
+                self.score.sum += replace_undefined(measure.of(wait, run));
             }
             self.score.jobs.push((wait, run));
             self.score.work += f64::from(procs) * run.as_f64();
@@ -383,7 +383,7 @@ impl Env {
             steps: self.steps,
             impossible: self.impossible,
             reward: self.total,
-            means: Measure::ALL.iter().map(|&measure| self.score.sum_of(measure) / jobs).collect(),
+            means: Measure::ALL.iter().map(|&measure| self.score.sum_up(measure) / jobs).collect(),
             utilisation: self.utilisation(),
         }
     }

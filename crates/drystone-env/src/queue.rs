@@ -13,7 +13,7 @@ pub(crate) struct DeskJob {
     slot: u32,
 }
 
-/// The queue in the order of arrival. A job is one entry: that one leaves moves one piece of
+/// The queue in the order of arrival. A job is one entry, so that its removal moves one piece of
 /// memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueRows {

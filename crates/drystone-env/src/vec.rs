@@ -265,33 +265,34 @@ impl VecEnv {
         let sizes = ArraySizes { rows, actions, last: if same { rows } else { 0 } };
         let all = parts.reborrow();
         if self.threads == 1 {
-            return each_of(&mut self.envs, all, sizes, 0, &work);
+            return visit_envs(&mut self.envs, all, sizes, 0, &work);
         }
         // A few parts per thread: episodes end at different times, and a reset takes longer than a
         // step.
         let part = number.div_ceil(4 * self.threads).max(1);
         let (mut tasks, mut rest) = (Vec::with_capacity(4 * self.threads), all);
         for (chunk, envs) in self.envs.chunks_mut(part).enumerate() {
-            let (these, others) = rest.split_at(envs.len(), sizes);
-            tasks.push((chunk * part, envs, these));
+            let (arrays, others) = rest.split_at(envs.len(), sizes);
+            tasks.push((chunk * part, envs, arrays));
             rest = others;
         }
         self.pool.install(|| {
-            tasks.into_par_iter().try_for_each(|(first, envs, arrays)| each_of(envs, arrays, sizes, first, &work))
+            tasks.into_par_iter().try_for_each(|(first, envs, arrays)| visit_envs(envs, arrays, sizes, first, &work))
         })
     }
 }
 
-/// Numbers of one environment in the arrays.
+/// Lengths of the parts of one environment in the arrays.
 #[derive(Clone, Copy)]
 struct ArraySizes {
     rows: usize,
     actions: usize,
-    /// Rows that are kept when an episode is over.
+    /// Length of the rows that are kept when an episode is over; 0 where none are kept.
     last: usize,
 }
 
 impl<'a> EnvArrays<'a> {
+    /// Lends the arrays.
     fn reborrow(&mut self) -> EnvArrays<'_> {
         EnvArrays {
             jobs: self.jobs,
@@ -306,7 +307,7 @@ impl<'a> EnvArrays<'a> {
         }
     }
 
-    /// The arrays of the first environments, and of the others.
+    /// Returns the arrays of the first environments, and those of the others.
     fn split_at(self, envs: usize, sizes: ArraySizes) -> (EnvArrays<'a>, EnvArrays<'a>) {
         let last_machine = if sizes.last > 0 { MACHINE } else { 0 };
         let (jobs, other_jobs) = self.jobs.split_at_mut(envs * sizes.rows);
@@ -335,9 +336,9 @@ impl<'a> EnvArrays<'a> {
     }
 }
 
-/// Does something with each of these environments and its part of their arrays. The first has this
-/// number.
-fn each_of(
+/// Calls `work` for each environment, with its number and its part of the arrays. The first
+/// environment has the number `first`.
+fn visit_envs(
     envs: &mut [Env],
     arrays: EnvArrays<'_>,
     sizes: ArraySizes,

@@ -127,12 +127,12 @@ pub enum Unsuitable {
     #[error("policy {0} suspends jobs, which this cluster cannot")]
     Suspends(String),
     #[error(
-        "policy {0} chooses the sizes of jobs or lets them grow, which this driver does not support; of `shape`, `resize`, `cap` \
-         and `drop` leave all out but `resize=shrink`, or take easy"
+        "policy {0} chooses the sizes of jobs or lets them grow, which this driver does not support; leave out `shape`, `cap`, \
+         `drop` and every `resize` but `resize=shrink`, or take easy"
     )]
     Sizes(String),
     #[error(
-        "policy {0} takes nodes from running jobs, as far as these allow it; add `--shrink` if it may, or leave out `resize`"
+        "policy {0} takes nodes from running jobs whose users allow it; add `--shrink` to permit this, or leave out `resize`"
     )]
     Shrinks(String),
     #[error("policy {0} waits for low carbon intensity or prices, which no cluster reports; leave out `hold`")]
@@ -234,11 +234,11 @@ impl Core {
         session.check_hears().map_err(|error| Unsuitable::Deaf(name(), error))
     }
 
-    /// Returns whether a policy changes the sizes of jobs by taking processors from running ones
-    /// alone.
+    /// Returns whether a policy changes the sizes of jobs only by taking processors from running
+    /// jobs.
     pub fn may_shrink(policy: &PolicySpec) -> bool {
-        let is = |name: &str, value: &str| policy.parameters().iter().any(|(of, is)| *of == name && is == value);
-        is("resize", "shrink") && is("drop", "none")
+        let has = |name: &str, value: &str| policy.parameters().iter().any(|(of, own)| *of == name && own == value);
+        has("resize", "shrink") && has("drop", "none")
     }
 
     /// Returns whether a policy orders jobs by the priority that the site itself gives them.
@@ -371,8 +371,8 @@ impl Core {
         Ok(output)
     }
 
-    /// Tells the session which sizes running jobs may be given, from the look after their starts
-    /// on. Returns whether there are new ones.
+    /// Sets the sizes that running jobs may be given in the session; a job has some from the look
+    /// after its start on. Returns whether any are new.
     fn learn_sizes(&mut self, now: Time) -> bool {
         if !self.tracker.settings().shrinks {
             return false;
@@ -380,19 +380,19 @@ impl Core {
         let (view, tracker) = (self.session.view(), &self.tracker);
         let sets = view.running().iter().filter_map(|job| view.processors(job.id));
         if sets.map(|set| u64::from(set.len())).sum::<u64>() > u64::from(self.session.occupied().len()) {
-            // Jobs share processors: those that one of them gives may not be free.
+            // Jobs share processors: those that one of the jobs gives may not be free.
             self.session.set_sizes([]);
             return false;
         }
         let mut is_early = false;
-        let mut sizes_of = |id| {
+        let mut find_sizes = |id| {
             let job = tracker.key(id).and_then(|key| tracker.job(key))?;
-            let sizes = tracker.sizes_of(job, view.job(id).procs)?;
+            let sizes = tracker.find_sizes(job, view.job(id).procs)?;
             let has_begun = view.began(id) < now;
             is_early |= !has_begun;
             (has_begun && sizes.contains(view.size(id))).then_some((id, sizes))
         };
-        let sizes: Vec<(JobId, SizeSet)> = view.running().iter().filter_map(|job| sizes_of(job.id)).collect();
+        let sizes: Vec<(JobId, SizeSet)> = view.running().iter().filter_map(|job| find_sizes(job.id)).collect();
         let is_new = |(id, sizes): &(JobId, SizeSet)| view.shape(*id).is_none_or(|shape| shape.sizes != *sizes);
         let are_new = sizes.iter().any(is_new);
         self.session.set_sizes(sizes);
@@ -402,9 +402,9 @@ impl Core {
         are_new
     }
 
-    /// Returns how long a waiting job has to wait for free processors as far as the running jobs are
-    /// predicted to hold theirs; `None` where they are never enough.
-    pub fn wait_for_ends(&self, key: JobKey) -> Option<Span> {
+    /// Returns the time after which enough processors for a waiting job are free, by the predicted
+    /// ends of the running jobs; `None` where they are never enough.
+    pub fn predict_wait(&self, key: JobKey) -> Option<Span> {
         let view = self.session.view();
         let need = view.job(self.tracker.job(key)?.id?).procs;
         let mut running: Vec<(Time, Procs)> = view.running().iter().map(|job| (job.end, job.procs)).collect();
@@ -472,14 +472,7 @@ impl Core {
                 let on = self.numbers(key);
                 self.session.started(now, id, *since, on.as_ref())?;
             }
-            TrackerNews::Requeued(_) => {
-                session.requeued(now, id)?;
-                // A job that has given nodes waits with the size that the cluster keeps.
-                let kept = self.tracker.job(key).and_then(|t| t.job.clone());
-                if let Some(job) = kept.filter(|job| job.procs != session.view().job(id).procs) {
-                    session.update(now, id, &job)?;
-                }
-            }
+            TrackerNews::Requeued(_) => drop(session.requeued(now, id)?),
             TrackerNews::Held(_) => drop(session.hold(now, id)?),
             TrackerNews::Released(_) => drop(session.release(now, id)?),
             TrackerNews::Updated { job, .. } => match session.update(now, id, job) {

@@ -297,7 +297,7 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     for at in table.at.items_mut() {
         at.cluster = Symbol(0);
         at.qos = masked(names, at.qos, key, "qos");
-        at.asks = without_names(names, at.asks);
+        at.asks = drop_node_names(names, at.asks);
         at.reservation = masked(names, at.reservation, key, "reservation");
         if hide.partitions {
             at.partition = masked(names, at.partition, key, "partition");
@@ -305,8 +305,8 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     }
 }
 
-/// Demands without the nodes that they name: no configuration has these any more.
-fn without_names(names: &mut Symbols, asks: Symbol) -> Symbol {
+/// Returns demands without the nodes that they name: an anonymised configuration has none of these.
+fn drop_node_names(names: &mut Symbols, asks: Symbol) -> Symbol {
     let text = names.text(asks).into_owned();
     let is_kept = |word: &&str| !word.starts_with("on=") && !word.starts_with("without=");
     let kept: Vec<&str> = text.split_ascii_whitespace().filter(is_kept).collect();

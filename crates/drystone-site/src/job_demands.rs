@@ -74,7 +74,7 @@ impl Misfit {
         match self {
             Misfit::Licence => "`Licenses=` of slurm.conf has not so many: the licence is not counted",
             Misfit::Uneven => "Slurm's choice of nodes finds none for them: they get equal parts of their nodes",
-            Misfit::Named => "the partition has not these nodes, or no room on them: any of its nodes serve",
+            Misfit::Named => "the partition lacks these nodes or has no room on them: any of its nodes serve",
             Misfit::Feature => "no node of the partition has these features: they are not asked for",
             Misfit::Type => "no node of the partition has so many of this type: devices of any type serve",
             Misfit::Memory => "no node of the partition has so much memory: they get all of a node",
@@ -354,7 +354,7 @@ impl Maker<'_> {
             shape.licences.retain(has);
             found.push(Misfit::Licence);
         }
-        if lacks_named(fleet, part, &shape) {
+        if lacks_named_nodes(fleet, part, &shape) {
             Misfit::Named.relax(&mut shape, 0, 0);
             found.push(Misfit::Named);
         }
@@ -495,9 +495,9 @@ fn roomy(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Option<u16> 
     [part, fleet.machine.default_part].into_iter().chain(all).find(fits)
 }
 
-/// Returns whether a job names nodes that its partition lacks, or fewer than it takes: those beside
-/// them are not known.
-fn lacks_named(fleet: &Fleet, part: u16, shape: &NodeShape) -> bool {
+/// Returns whether a job names nodes that its partition lacks, or fewer nodes than it takes: the
+/// others are not known.
+fn lacks_named_nodes(fleet: &Fleet, part: u16, shape: &NodeShape) -> bool {
     let few = shape.nodes.1 != u32::MAX && (shape.only.len() as u32) < shape.nodes.0;
     !shape.only.is_empty() && (few || shape.only.iter().any(|name| !fleet.has_node(part, name)))
 }
@@ -577,9 +577,9 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     for word in job.asks.split_ascii_whitespace() {
         let Some((name, value)) = word.rsplit_once('=') else { continue };
         if name == "on" {
-            shape.only = node_names(value);
+            shape.only = read_node_names(value);
         } else if name == "without" {
-            shape.excluded = node_names(value);
+            shape.excluded = read_node_names(value);
         } else if let Some(licence) = name.strip_prefix("license/") {
             shape.licences.extend(value.parse().ok().filter(|&n| n > 0).map(|n| (licence.to_string(), n)));
         } else if let Some(name) = name.strip_prefix("gres/") {
@@ -606,8 +606,9 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     shape
 }
 
-/// Names of a list of nodes, each once; a list that cannot be read is a name that no node has.
-fn node_names(list: &str) -> Vec<String> {
+/// Returns the names in a list of nodes, each once. A list that cannot be read stands for itself,
+/// as a name that no node has.
+fn read_node_names(list: &str) -> Vec<String> {
     let mut names = expand_hostlist(list).unwrap_or_else(|_| vec![list.to_string()]);
     names.sort_shared();
     names.dedup();

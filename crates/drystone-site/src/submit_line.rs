@@ -30,20 +30,20 @@ const BARE: &[&str] = &[
     "wait",
 ];
 
-/// Values of options; of an option that is given twice the last, as in Slurm.
+/// Values of options. Of an option that is given twice, the last value holds, as in Slurm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SubmitOptions<'a> {
     /// `-N`: a number of nodes or a range.
     pub(crate) nodes: Option<&'a str>,
-    /// `-w`: nodes that the job must have.
+    /// `-w`: nodes that the job requires.
     pub(crate) only: Option<&'a str>,
-    /// `-x`: nodes that it must not have.
+    /// `-x`: nodes that it excludes.
     pub(crate) excluded: Option<&'a str>,
 }
 
 impl<'a> SubmitOptions<'a> {
-    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. What follows the program are its own
-    /// options.
+    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. Words behind the program are options
+    /// of the program itself.
     pub(crate) fn read(line: &'a str) -> SubmitOptions<'a> {
         let mut options = SubmitOptions::default();
         let mut words = line.split_whitespace().skip(1).peekable();
@@ -56,7 +56,7 @@ impl<'a> SubmitOptions<'a> {
                 };
                 options.set(name, value);
             } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-                // Letters without a value may stand before one that has it: `-Hn4`.
+                // Letters without a value may stand before a letter with one: `-Hn4`.
                 let Some(at) = letters.bytes().position(|letter| VALUED.contains(&letter)) else { continue };
                 let (name, rest) = (&letters[at..=at], &letters[at + 1..]);
                 let value = if rest.is_empty() { words.next() } else { Some(rest) };
@@ -77,8 +77,8 @@ impl<'a> SubmitOptions<'a> {
         }
     }
 
-    /// Returns a list of nodes; `None` for the name of a file that has one.
-    pub(crate) fn listed(list: Option<&str>) -> Option<&str> {
+    /// Returns a list of nodes without its quotes; `None` for the name of a file that has the list.
+    pub(crate) fn read_list(list: Option<&str>) -> Option<&str> {
         list.map(|list| list.trim_matches(['"', '\''])).filter(|list| !list.is_empty() && !list.contains('/'))
     }
 }
@@ -104,7 +104,7 @@ mod tests {
             let options = SubmitOptions::read(line);
             assert_eq!((options.only, options.excluded), (only, excluded), "{line}");
         }
-        assert_eq!(SubmitOptions::listed(Some("./nodes")), None);
-        assert_eq!(SubmitOptions::listed(Some("\"n1\"")), Some("n1"));
+        assert_eq!(SubmitOptions::read_list(Some("./nodes")), None);
+        assert_eq!(SubmitOptions::read_list(Some("\"n1\"")), Some("n1"));
     }
 }

@@ -1,10 +1,10 @@
 //! Questions that are asked again at regular times while jobs wait.
 //!
-//! A job that waits long is asked about often, so these questions are about long waits, and are
-//! scored apart from those at arrival.
+//! A job that waits long is asked about often, so that most of these questions are about long
+//! waits. They are scored apart from questions at arrival.
 
 use crate::forecaster::Forecaster;
-use crate::foresee::ForeseeError;
+use crate::general::FutureError;
 use crate::pool;
 use crate::score::{ForecastScore, LEVELS, ScoreMark, level};
 use drystone_core::engine::Session;
@@ -43,7 +43,7 @@ impl RepeatedMethod {
         }
     }
 
-    /// Returns whether it is one number and no distribution.
+    /// Returns whether the answer is one number, not a distribution.
     #[must_use]
     pub fn is_point(self) -> bool {
         self == RepeatedMethod::Plan
@@ -93,7 +93,7 @@ impl RepeatedExaminer {
         }
     }
 
-    /// Asks if a round is due: at the first event from each multiple of the interval on.
+    /// Asks if a round is due: at the first event at or after each multiple of the interval.
     ///
     /// # Errors
     /// A policy that cannot be simulated forward.
@@ -111,7 +111,7 @@ impl RepeatedExaminer {
         }
         let answers = forecaster.look(session, &jobs)?;
         let plans = pool::plans(session, &jobs, &mut self.profile);
-        let corrected = forecaster.correct_repeated(&answers, now);
+        let corrected = forecaster.correct_answers(&answers, now);
         for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected).zip(plans) {
             let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(level(k))).collect());
             let answers = [
@@ -148,7 +148,7 @@ impl RepeatedExaminer {
         }
     }
 
-    /// The scores, without those of the first questions, which train only.
+    /// Returns the scores without those of the first questions, which only train.
     pub(crate) fn finish(self, training: f64) -> RepeatedScores {
         let first = (self.questions.len() as f64 * training) as usize;
         let marked: Vec<&[Option<ScoreMark>; 4]> = (self.questions[first..].iter())

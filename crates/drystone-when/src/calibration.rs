@@ -186,7 +186,7 @@ impl LevelCorrection {
         &self.weights
     }
 
-    /// Takes the levels of another correction, and keeps what is mixed.
+    /// Takes the levels of another correction, and keeps its own mixture.
     pub(crate) fn take_levels(&mut self, other: &LevelCorrection) {
         (self.curve, self.answers, self.censored) = (Arc::clone(&other.curve), other.answers, other.censored);
     }

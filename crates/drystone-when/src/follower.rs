@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// Waiting jobs of which a plan is made, at most: it takes time with the square of them.
 const MOST_PLANNED: u32 = 1_000;
 
-/// Time between two rounds of answers about jobs that wait on, which are held against their starts.
+/// Time between two rounds of answers about jobs that still wait, which are compared with their
+/// starts.
 const ROUND: Span = Span::HOUR;
 
 /// A job at the last look.
@@ -102,7 +103,7 @@ impl Follower {
     }
 
     /// Returns the answers for these waiting jobs, from the same futures. The first answer for each
-    /// is held against its start, and so is one an hour while it waits on.
+    /// is compared with its start, and so is one answer an hour while the job still waits.
     ///
     /// # Errors
     /// As [`Forecaster::ask`].
@@ -125,7 +126,7 @@ impl Follower {
         let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|known| !known.asked);
         let (fresh, repeated): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
         let now = session.view().now();
-        let corrected = self.forecaster.correct_repeated(&repeated, now);
+        let corrected = self.forecaster.correct_answers(&repeated, now);
         if now >= self.round && !repeated.is_empty() {
             self.round = now + ROUND;
             for answer in &repeated {

@@ -73,8 +73,8 @@ struct ForecasterMemory {
     /// Starts of jobs that run, by name.
     begun: BTreeMap<u64, Time>,
     calibration: AnswerCalibration,
-    /// Answers to jobs that had waited for some time. Long waits are asked about often: levels at
-    /// arrival say little of these.
+    /// Past answers about jobs that had waited for some time. Long waits are asked about often, and
+    /// levels at arrival say little about these.
     repeated: AnswerCalibration,
     questions: Questions,
     /// Jobs that are known from elsewhere.
@@ -131,8 +131,8 @@ impl StartAnswer {
     }
 }
 
-/// Least number of answers about jobs that had waited for some time, and have started since, that
-/// correct others.
+/// Least number of answers by which others are corrected: about jobs that had waited for some time
+/// and have started.
 const FEWEST_REPEATED: usize = 50;
 
 /// Futures of an answer whose sampling is stopped, at least: with fewer its quantiles are noise.
@@ -242,14 +242,14 @@ impl Forecaster {
 
     /// An answer was given about a job of this user that had waited for some time.
     pub(crate) fn note_repeated(&mut self, user: i32, answer: &StartAnswer) {
-        let said = ExpertAnswers::of(&answer.sample, [None; EXPERTS - 1]);
-        let mixed = (&answer.mixed, said);
+        let experts = ExpertAnswers::of(&answer.sample, [None; EXPERTS - 1]);
+        let mixed = (&answer.mixed, experts);
         self.memory.repeated.asked((answer.job, user), answer.asked, mixed, &self.settings);
     }
 
-    /// Corrects answers about jobs that have waited for some time by earlier ones about such jobs,
-    /// once enough of these have started.
-    pub(crate) fn correct_repeated(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
+    /// Returns answers about jobs that have waited for some time, corrected by earlier answers
+    /// about such jobs. They stay as they are until enough of these jobs have started.
+    pub(crate) fn correct_answers(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
         let correction = self.memory.repeated.correction(now, &self.settings);
         let mut corrected = answers.to_vec();
         if correction.answers - correction.censored >= FEWEST_REPEATED {

@@ -277,7 +277,7 @@ impl Forecaster {
                     if !asked.contains(&at) {
                         continue;
                     }
-                    // In a deep queue even a few futures are far beyond what there is.
+                    // In a deep queue even a few futures take far more than the budget.
                     if (self.spent() - before) / 2 >= rehearsal_work {
                         progress();
                         continue;

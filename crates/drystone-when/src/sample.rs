@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds by which a start is late for reasons that no future has, as a scale: where all futures
-/// agree on half a minute, a start five minutes later is no reason to expect hours of delay where
-/// they differ by hours.
+/// Scale in seconds of delays for reasons that no future has. Where all futures agree on half a
+/// minute, a start may be five minutes later. That is no reason to expect hours of delay where the
+/// futures differ by hours.
 const UNFORESEEN: f64 = 600.0;
 
 /// A predictive sample of the time from the question to the start, in seconds, as a distribution:

@@ -17,7 +17,7 @@ pub struct ForecasterSettings {
     /// do not, either.
     pub look_work: u64,
     /// Work that all answers of a rehearsal may take; where more would be needed, answers have
-    /// fewer futures, five at least, and once twice as much is spent there are no more.
+    /// fewer futures, five at least. Once twice as much is spent, no further job is asked about.
     pub rehearsal_work: u64,
     /// Ended jobs kept of each kind of history.
     pub kept: usize,

@@ -1,8 +1,8 @@
 //! Coverage and power of inference: independent logs, each with its interval, and the true change,
 //! which is that of the other logs of its cell.
 //!
-//! Logs of each length are logs of their own, with the load of their cell: the first weeks of a
-//! longer log have another load each.
+//! Each length has logs of its own, with the load of their cell: the first weeks of a longer log
+//! have a different load.
 
 use drystone::experiment::{Experiment, ExperimentError};
 use drystone::generate::{Params, WorkloadLength, WorkloadModel, generate};
@@ -92,7 +92,7 @@ impl CoverageStudy {
         all
     }
 
-    /// Parameters of a log; cells are numbered by load and within it by length.
+    /// Parameters of a log; cells are numbered by load, and within a load by length.
     fn params(&self, cell: usize, log: usize) -> Params {
         let (load, weeks) = self.load_and_weeks(cell);
         Params {

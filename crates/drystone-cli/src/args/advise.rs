@@ -24,9 +24,9 @@ Goals and guards: maxW longest wait, avgW mean wait, avgX mean slowdown bounded 
 beyond what 98 % of the jobs wait now (Tw(50h): beyond 50 h), late(24h) share of jobs that start later, special(user=1), or a mean or
 maximum such as bounded_slowdown_mean. A trade-off is the mean of the relative changes.
 
-Each candidate is simulated over the whole log; of more than 100,000 jobs over the last 40,000, and 26 weeks at least, unless --slice says
-otherwise (--slice .. takes all). It is chosen on half of the weeks and judged on the others, again and again. The same
-input gives the same bytes on any number of threads, unless --within cuts it short. The first Ctrl-C prints the results so far; the second ends the program.";
+Each candidate is simulated over the whole log. Of a log of more than 100,000 jobs, the last 40,000 jobs or the last 26 weeks are simulated,
+whichever is longer; --slice takes another part, --slice .. the whole. A candidate is chosen on half of the weeks and judged on the
+others, again and again. The same input gives the same bytes on any number of threads, unless --within cuts it short. The first Ctrl-C prints the results so far; the second ends the program.";
 
 /// Arguments of `drystone advise`.
 #[derive(Args, Clone, Debug)]

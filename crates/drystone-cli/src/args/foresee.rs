@@ -43,8 +43,8 @@ pub(crate) struct ForeseeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Questions")]
     pub(crate) every: Option<u32>,
 
-    /// Ask about jobs that still wait again at this interval, and score these answers apart: 6h,
-    /// 30m, 1-0.
+    /// Interval at which jobs that still wait are asked about again, as 6h, 30m or 1-0; these
+    /// answers are scored apart.
     #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Questions")]
     pub(crate) again: Option<Span>,
 

@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
 
     /// Address of the pages: a port of this machine (0: any that is free), ADDRESS:PORT of
     /// loopback, or unix:FILE.
-    #[arg(long, value_name = "PLACE", default_value = "9798", value_parser = place)]
+    #[arg(long, value_name = "PLACE", default_value = "9798", value_parser = parse_listen)]
     pub(crate) listen: Listen,
 
     /// Print only errors to stderr.
@@ -34,7 +34,7 @@ pub(crate) struct ServeArgs {
     pub(crate) quiet: bool,
 }
 
-/// Reads a place to serve at.
-fn place(text: &str) -> Result<Listen, String> {
+/// Reads the address at which pages are served.
+fn parse_listen(text: &str) -> Result<Listen, String> {
     Listen::parse_among(text, "a port, ADDRESS:PORT of loopback or unix:FILE")
 }

@@ -162,10 +162,10 @@ fn nodes_that_drain_and_the_order_of_the_queue_count() {
     }
 }
 
-/// Of each demand one more than any node has, and as much as one has. What no node has now, but one
-/// that is drained, is said as well.
+/// Each demand is tried with one more than any node has, and some with as much as a node has. Where
+/// only a drained node meets a demand, the sentence says so.
 #[test]
-fn a_job_that_fits_no_node_is_told_which_demand_is_too_large() {
+fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
     let folder = Folder::new();
     let job = |name, procs, partition, memory, gpus| {
         row([name, "PENDING", "(Resources)", procs, "10:00", "N/A", "ann", partition, "", "normal", memory, gpus])
@@ -193,33 +193,33 @@ fn a_job_that_fits_no_node_is_told_which_demand_is_too_large() {
     for (name, words) in [
         (
             "1",
-            "asks for 7.8 GB (8,001 MB) of memory on a node, and the nodes of partition cpu have 7.8 GB (8,000 MB) at most",
+            "asks for 7.8 GB (8,001 MB) of memory on a node, but the nodes of partition cpu have 7.8 GB (8,000 MB) at most",
         ),
-        ("3", "asks for 3 GPUs on a node, and the nodes of partition gpu have 2 at most"),
-        ("4", "asks for 1 GPU on a node, and the nodes of partition cpu have 0 at most"),
-        ("5", "asks for 9 processors, and the nodes of partition cpu have 8"),
-        ("10", "asks for 5 processors, and the nodes of partition gpu have 4"),
-        ("6", "asks for 1 GPU of type a100 on a node, and the nodes of partition gpu have 0 at most"),
-        ("8", "asks for the feature big, and of the nodes of partition cpu none have it"),
-        ("9", "asks for 3 nodes, and the nodes of partition cpu are 2"),
+        ("3", "asks for 3 GPUs on a node, but the nodes of partition gpu have 2 at most"),
+        ("4", "asks for 1 GPU on a node, but the nodes of partition cpu have 0 at most"),
+        ("5", "asks for 9 processors, but the nodes of partition cpu have 8"),
+        ("10", "asks for 5 processors, but the nodes of partition gpu have 4"),
+        ("6", "asks for 1 GPU of type a100 on a node, but the nodes of partition gpu have 0 at most"),
+        ("8", "asks for the feature big, but of the nodes of partition cpu none have it"),
+        ("9", "asks for 3 nodes, but the nodes of partition cpu are only 2"),
     ] {
         assert_eq!(why(name).as_deref(), Some(words), "{left_out:?}");
     }
     assert_eq!(["2", "7", "11"].map(why), [None, None, None]);
-    // One in two partitions starts in the one that it fits in: on both GPUs, once job 11, which is
-    // before it, has had one of them for its ten minutes.
+    // A job of two partitions starts in the one in which it fits: on both GPUs, after the ten
+    // minutes for which job 11, which is before it, has one of them.
     let seven = run["jobs"].as_array().and_then(|jobs| jobs.iter().find(|one| one["job"] == "7")).expect("an answer");
     assert!(seven["plan"].as_i64().is_some_and(|plan| (600..=690).contains(&(plan - NOW))), "{seven}");
     let text = || {
         let text = folder.run(&["when", "--state", "now", "--rehearse", "0", "--quiet"]).ok();
         text.split_whitespace().collect::<Vec<&str>>().join(" ")
     };
-    assert!(text().contains("Job 3 is left out: it asks for 3 GPUs on a node, and"), "{}", text());
+    assert!(text().contains("Job 3 is left out: it asks for 3 GPUs on a node, but"), "{}", text());
     let error = folder.run(&["when", "--state", "now", "--job", "3"]).fails(2);
     assert!(error.contains("job 3 asks for 3 GPUs on a node") && error.contains("it cannot start"), "{error}");
     let nodes = folder.read("now/nodes.txt").replace("State=IDLE Partitions=gpu", "State=IDLE+DRAIN Partitions=gpu");
     folder.write("now/nodes.txt", nodes);
-    let words = "asks for 1 processor, and the nodes of partition gpu that take new jobs now have 0";
+    let words = "asks for 1 processor, but the nodes of partition gpu that take new jobs now have 0";
     assert!(text().contains(words), "{}", text());
 }
 

@@ -19,7 +19,7 @@ fn nodes_of(site: &Site, job: u64) -> String {
 
 fn gives_nodes() {
     let Some(site) = Site::start(4, 2, POLICY) else { return };
-    // Without the site's word it does not drive, and says which word that is.
+    // Without the site's permission it does not drive, and names the option that gives it.
     let output = site.command(&["live", "drive", "--policy", POLICY, "--check"]).output().expect("runs");
     let problem = String::from_utf8_lossy(&output.stderr).to_string();
     assert!(!output.status.success() && problem.contains("add `--shrink`"), "{problem}");
@@ -31,7 +31,7 @@ fn gives_nodes() {
     assert_eq!(nodes_of(&site, wide), "2 4", "two nodes hold three processors");
     assert_eq!(site.state(wide), "R");
     site.settled();
-    // One that allows nothing keeps what it has, also while another waits.
+    // A job that allows nothing keeps its nodes while another job waits.
     site.await_state(first, &["CD"]);
     let silent = site.submit(4, 60, 2);
     site.await_state(silent, &["R"]);

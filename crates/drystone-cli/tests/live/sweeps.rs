@@ -83,7 +83,7 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
 }
 
 /// Everything at once: one task is killed, one loses its node, one is requeued while it publishes,
-/// the time limit of one becomes too short. The others have time, however slow the machine is.
+/// the time limit of one becomes too short. The others have time on any machine, however slow.
 fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let Some(mut cluster) = cluster(5) else { return };
     let (folder, local) = study(50_000);

@@ -322,7 +322,7 @@ impl Session {
         true
     }
 
-    /// Makes room for this many jobs more at once.
+    /// Makes room for this many more jobs at once.
     pub(crate) fn reserve(&mut self, jobs: usize) {
         self.s.world.jobs.reserve(jobs);
     }

@@ -199,7 +199,7 @@ impl<S: EventSource> Simulation<S> {
         self
     }
 
-    /// Makes room for this many jobs at once, for short simulations, of which there are many.
+    /// Makes room for this many jobs at once: a program of many short simulations saves time.
     #[must_use]
     pub fn with_room(mut self, jobs: usize) -> Simulation<S> {
         self.s.truth.reserve(jobs);

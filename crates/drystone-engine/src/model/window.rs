@@ -27,7 +27,7 @@ impl<T> JobWindow<T> {
         JobId(self.base + self.items.len() as u32)
     }
 
-    /// Makes room for this many jobs more at once.
+    /// Makes room for this many more jobs at once.
     pub(crate) fn reserve(&mut self, jobs: usize) {
         self.items.reserve(jobs);
     }

@@ -255,7 +255,7 @@ impl Clone for Actions {
         Actions { list: self.list.clone(), sets: self.sets.clone(), moves: self.moves.clone() }
     }
 
-    // A derived one would ask for memory with every decision from outside.
+    // A derived `clone_from` would allocate memory for every decision from outside.
     fn clone_from(&mut self, other: &Actions) {
         self.list.clone_from(&other.list);
         self.sets.clone_from(&other.sets);

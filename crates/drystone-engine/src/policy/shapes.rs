@@ -22,7 +22,7 @@ pub struct ShapeWorld {
     #[serde(skip)]
     rules: ResizeRules,
     of: BTreeMap<JobId, u32>,
-    /// Shapes of running jobs that were learned while these were here.
+    /// Shapes of running jobs, learned while they run.
     learned: BTreeMap<JobId, JobShape>,
     /// Running jobs whose size has changed, or is to change.
     pub(crate) states: BTreeMap<JobId, SizeState>,
@@ -106,9 +106,8 @@ impl ShapeWorld {
         self.learned = self.learned.split_off(&oldest);
     }
 
-    /// These jobs have these shapes from now on, and no others have any that was learned. Returns
-    /// whether that is news.
-    pub(crate) fn learn(&mut self, shapes: BTreeMap<JobId, JobShape>) -> bool {
+    /// Replaces all learned shapes by those of these jobs. Returns whether any differ.
+    pub(crate) fn replace_learned(&mut self, shapes: BTreeMap<JobId, JobShape>) -> bool {
         let is_new = self.learned != shapes;
         self.learned = shapes;
         is_new

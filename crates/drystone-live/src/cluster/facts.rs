@@ -303,7 +303,8 @@ pub struct JobFact {
     pub procs: u32,
     /// Least number of nodes, or that of its nodes.
     pub nodes: u32,
-    /// Fewest nodes with which its user lets it go on while it runs; `None` where nothing is said.
+    /// Fewest nodes with which its user lets it go on while it runs; `None` where its user names no
+    /// number.
     pub least_nodes: Option<u32>,
     /// Processors that have to be on one node together.
     pub together: u32,

@@ -48,7 +48,7 @@ pub enum ClusterOrder {
     Requeue(JobKey),
     /// It ends.
     Cancel(JobKey),
-    /// It goes on with its first nodes only, and gives the others back.
+    /// It goes on with its first nodes alone, and gives the others back.
     Shrink {
         key: JobKey,
         /// Nodes that it keeps.

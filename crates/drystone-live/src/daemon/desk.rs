@@ -34,8 +34,8 @@ pub struct LiveDesk {
     pub(super) heard: WakePosition,
     /// Jobs whose start a shadow has proposed.
     pub(super) proposed: BTreeSet<JobKey>,
-    /// Jobs of which a shadow has said that they could give nodes, and the jobs that would start.
-    pub(super) given: BTreeSet<(JobKey, JobKey)>,
+    /// Jobs that could give nodes by a note of a shadow, each with the job that would start.
+    pub(super) givers: BTreeSet<(JobKey, JobKey)>,
     /// Jobs of which a note says that they cannot start.
     pub(super) hopeless: BTreeSet<JobKey>,
     /// True if released jobs do not start although there is room.
@@ -95,7 +95,7 @@ impl LiveDesk {
             saved: (steady, 0),
             heard,
             proposed: BTreeSet::new(),
-            given: BTreeSet::new(),
+            givers: BTreeSet::new(),
             hopeless: BTreeSet::new(),
             stalled: false,
             differences: 0,

@@ -9,8 +9,8 @@ use crate::tracker::DaemonMode;
 use drystone::policy::{Action, StartReason};
 
 impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
-    /// Notes which running jobs give nodes and which job starts on them; of a shadow, once, which
-    /// could.
+    /// Notes the running jobs that give nodes, and the job that starts on these; in a shadow the
+    /// jobs that could give nodes, once.
     pub(super) fn note_given_nodes(&mut self, at: usize, output: &CoreOutput) -> Result<(), LiveError> {
         let mut givers: Vec<(JobKey, u32)> = Vec::new();
         for decided in &output.decided {
@@ -27,27 +27,31 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         Ok(())
     }
 
+    /// Notes a running job that gives nodes, and the job that starts on them.
     fn note_giver(&mut self, at: usize, giver: JobKey, procs: u32, head: JobKey) -> Result<(), LiveError> {
         let desk = &mut self.desks[at];
         let Some(fact) = desk.core.tracker().mirror().fact(giver) else { return Ok(()) };
         let (nodes, each) = (fact.nodes, fact.procs / fact.nodes.max(1));
         let kept = procs / each.max(1);
-        let (name, other, less) = (giver.name(), head.name(), nodes.saturating_sub(kept));
+        let (name, other, count) = (giver.name(), head.name(), nodes.saturating_sub(kept));
         if self.config.mode == DaemonMode::Drive {
-            tracing::info!(job = name, nodes = less, starts = other, "gives nodes");
-            return self.note_of(at, &format!("job {name} gives {less} of its {nodes} nodes, and job {other} starts"));
+            tracing::info!(job = name, nodes = count, starts = other, "gives nodes");
+            return self.note_of(at, &format!("job {name} gives {count} of its {nodes} nodes, and job {other} starts"));
         }
         // A shadow proposes it at each look until the cluster has room by itself.
-        if !desk.given.insert((giver, head)) {
+        if !desk.givers.insert((giver, head)) {
             return Ok(());
         }
-        let without = match desk.core.wait_for_ends(head) {
-            Some(wait) => format!("in {} min at the latest", (wait.0 + 59) / 60),
+        let otherwise = match desk.core.predict_wait(head) {
+            Some(wait) => format!("in {} min at the latest, as running jobs end", (wait.0 + 59) / 60),
             None => "never on these processors".to_string(),
         };
-        tracing::info!(job = name, nodes = less, starts = other, "could give nodes");
-        self.note_of(at, &format!(
-            "job {name} could give {less} of its {nodes} nodes: job {other} would start now; by the ends of running jobs alone {without}"
-        ))
+        tracing::info!(job = name, nodes = count, starts = other, "could give nodes");
+        self.note_of(
+            at,
+            &format!(
+                "job {name} could give {count} of its {nodes} nodes: job {other} would start now; otherwise {otherwise}"
+            ),
+        )
     }
 }

@@ -558,7 +558,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let tracker = desk.core.tracker();
         desk.proposed.retain(|key| tracker.job(*key).is_some());
         desk.hopeless.retain(|key| tracker.job(*key).is_some());
-        desk.given.retain(|(key, _)| tracker.job(*key).is_some());
+        desk.givers.retain(|(key, _)| tracker.job(*key).is_some());
         desk.saved = (now, desk.journal.records());
         Ok(true)
     }

@@ -12,9 +12,9 @@ impl Tracker {
     /// reported back in `news`.
     pub fn decided(&mut self, actions: &Actions) -> LookResult {
         let mut turn = LookResult::default();
-        let leaves = |action: &Action| matches!(action, Action::Suspend(_) | Action::Resize { .. });
-        let is_later = actions.list().iter().any(leaves);
-        // What leaves processors comes first: what starts may need their room.
+        let frees = |action: &Action| matches!(action, Action::Suspend(_) | Action::Resize { .. });
+        let is_later = actions.list().iter().any(frees);
+        // Actions that free processors come first: starts may need their room.
         for &action in actions.list() {
             match action {
                 Action::Suspend(id) => self.with(id, |tracker, t| tracker.suspend(t, &mut turn)),
@@ -63,8 +63,8 @@ impl Tracker {
                     let promise = AnnouncedStart { at: self.stamp.time(), start, latest };
                     self.with(job, |_, t| t.note(promise));
                 }
-                // Suspensions and sizes are ordered already, a policy that requeues is refused at the start,
-                // the others are for the session alone.
+                // Suspensions and sizes are ordered already, a policy that requeues is refused at
+                // the start, the others are for the session alone.
                 _ => {}
             }
         }

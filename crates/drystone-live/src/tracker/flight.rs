@@ -301,7 +301,8 @@ impl Tracker {
         }
     }
 
-    /// Starts and resumes that waited for suspensions and given-up nodes, once all of these are seen.
+    /// Starts and resumes that waited for suspensions and for nodes of other jobs, once all of
+    /// these are seen.
     pub(super) fn begin_planned(&mut self, turn: &mut LookResult) {
         let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.flies(what));
         if self.flying.iter().any(|&key| is(key, Flying::Stopping) || is(key, Flying::Shrinking)) {

@@ -72,7 +72,7 @@ pub struct TrackerSettings {
     /// True if the policy places jobs on nodes: it knows which have room, and keeps nodes for jobs
     /// that wait. Otherwise it counts processors.
     pub on_nodes: bool,
-    /// True if the policy takes nodes from running jobs. It counts processors then.
+    /// True if the policy takes nodes from running jobs. Such a policy counts processors.
     pub shrinks: bool,
 }
 

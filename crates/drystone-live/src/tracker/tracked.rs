@@ -203,7 +203,7 @@ pub struct Tracked {
     /// Number of releases that found it dependent still, or held at once, since it last ran.
     pub vain: u32,
     /// Number of times that the cluster did not take nodes from it as ordered.
-    pub kept: u32,
+    pub refused_shrinks: u32,
     /// Number of requeues by the cluster.
     pub restarts: u32,
     /// Time of the next try.
@@ -231,7 +231,7 @@ impl Tracked {
             freed: false,
             narrow: false,
             vain: 0,
-            kept: 0,
+            refused_shrinks: 0,
             restarts: 0,
             retry: None,
             story: TrackedStory::default(),

@@ -56,10 +56,10 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
-    /// Reads a place; an error names `places` as what could stand there.
+    /// Reads a place. An error names `places` as the expected forms.
     ///
     /// # Errors
-    /// It is no place.
+    /// The text is no place.
     pub fn parse_among(text: &str, places: &str) -> Result<Listen, String> {
         if text == "none" {
             return Ok(Listen::Nowhere);

@@ -7,7 +7,7 @@
 mod events;
 mod listen;
 mod page_server;
-mod patience;
+mod patient_stream;
 
 pub use listen::{Listen, ListenError};
 pub use page_server::{PageMaker, PageResponse, serve_pages};
@@ -23,14 +23,14 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use listen::{AcceptedStream, Accepts};
-use patience::PatientStream;
+use patient_stream::PatientStream;
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// Time for which a reader may take nothing of a response.
+/// Longest time for which a reader may take nothing of a response.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Connections at once; more wait.
 const CONNECTIONS: usize = 64;

@@ -20,7 +20,7 @@ fn site(mode: DaemonMode) -> Site {
     site
 }
 
-/// Submits a job that may go on with so many nodes.
+/// Submits a job that may go on with `least` nodes.
 fn submit(site: &Site, procs: u32, run: i64, least: Option<u32>) -> u64 {
     let mut request = FakeRequest::new(procs, run, 1_000);
     request.least_nodes = least;
@@ -58,14 +58,14 @@ fn a_shadow_says_once_what_could_give_nodes_and_what_that_gains() {
     drop(cluster);
     assert_eq!(site.cluster.borrow().record().orders, [], "a shadow touches nothing");
     let notes = notes(&daemon, "could give");
-    let expected = "job 1 could give 2 of its 4 nodes: job 2 would start now; by the ends of running jobs alone in 17 min at the latest";
+    let expected = "job 1 could give 2 of its 4 nodes: job 2 would start now; otherwise in 17 min at the latest, as running jobs end";
     assert_eq!(notes, [expected]);
     assert_eq!(daemon.stats().differences, 0);
     drop(daemon);
     assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
 }
 
-/// It goes down to three nodes where one is enough, and not below what its user allows.
+/// The job goes down to three nodes where one node is enough, and not below what its user allows.
 #[test]
 fn as_many_nodes_are_taken_as_the_head_needs() {
     for (need, kept) in [(3, Some(3)), (4, Some(3)), (5, Some(2)), (8, Some(2)), (9, None)] {
@@ -85,7 +85,7 @@ fn as_many_nodes_are_taken_as_the_head_needs() {
     }
 }
 
-/// Jobs whose users say nothing keep their nodes, and so do jobs that have shrunk as far as allowed.
+/// Jobs whose users allow nothing keep their nodes, and so do jobs that cannot shrink further.
 #[test]
 fn no_node_is_taken_from_a_job_that_does_not_allow_it() {
     for least in [None, Some(4), Some(7), Some(0)] {
@@ -99,7 +99,7 @@ fn no_node_is_taken_from_a_job_that_does_not_allow_it() {
     }
 }
 
-/// A job gives nodes also where the head came before it was seen to run.
+/// A job also gives nodes where the head came before a look showed that the job runs.
 #[test]
 fn jobs_that_come_together() {
     let mut site = site(DaemonMode::Drive);
@@ -110,7 +110,7 @@ fn jobs_that_come_together() {
     assert_eq!((shrinks(&site), site.cluster.borrow().state(waits)), (vec![(wide, 2)], Some(JobState::Running)));
 }
 
-/// Without the site's own word a policy that takes nodes does not drive.
+/// A policy that takes nodes does not drive unless the site permits it.
 #[test]
 fn a_site_has_to_allow_it() {
     let mut site = Site::new(FakeCluster::new(4, 4), POLICY, DaemonMode::Drive);
@@ -118,7 +118,7 @@ fn a_site_has_to_allow_it() {
     assert!(problem.contains("takes nodes from running jobs") && problem.contains("`--shrink`"), "{problem}");
 }
 
-/// Whatever order is refused, lost or not answered, every job starts once and ends, and no node has
+/// Orders are refused, lost or not answered: every job still starts once and ends, and no node has
 /// two jobs on the same processors.
 #[test]
 fn orders_that_fail_lose_nothing() {
@@ -152,8 +152,8 @@ fn orders_that_fail_lose_nothing() {
     }
 }
 
-/// A user takes nodes from a job, and it gives more later; requeued, it waits with the size that its
-/// user asked for.
+/// A user takes nodes from a job, which gives more later. Once requeued, it waits with the size
+/// that its user asked for.
 #[test]
 fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     let mut site = site(DaemonMode::Drive);
@@ -176,7 +176,7 @@ fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
 }
 
-/// A job that does not give its nodes is asked three times, and the head waits.
+/// A job that does not give its nodes receives three orders, and the head waits.
 #[test]
 fn a_job_that_keeps_its_nodes_is_left_alone() {
     let mut site = site(DaemonMode::Drive);

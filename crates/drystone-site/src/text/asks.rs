@@ -49,7 +49,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     words.iter_mut().for_each(|word| word.retain(|b| !b.is_ascii_whitespace()));
     words.sort_shared();
     words.dedup();
-    words.extend(named_nodes(of.command));
+    words.extend(find_named_nodes(of.command));
     let mut text = Vec::new();
     let memory = match of.memory {
         MemoryRequest::PerNode(kb) => write!(text, "mem={kb}n"),
@@ -68,11 +68,11 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     text
 }
 
-/// Nodes that the command names.
-fn named_nodes(command: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
+/// Returns the demands for nodes that a command names.
+fn find_named_nodes(command: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     let line = String::from_utf8_lossy(command);
     let options = SubmitOptions::read(&line);
-    let word = |name: &str, list| SubmitOptions::listed(list).map(|list| format!("{name}={list}").into_bytes());
+    let word = |name: &str, list| SubmitOptions::read_list(list).map(|list| format!("{name}={list}").into_bytes());
     [word("on", options.only), word("without", options.excluded)].into_iter().flatten()
 }
 
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn nodes_that_a_command_names_are_asked_for() {
-        let asked = |command: &str| {
+        let text_of = |command: &str| {
             let columns = AskColumns {
                 tres: b"gres/gpu=1",
                 held: b"",
@@ -125,8 +125,8 @@ mod tests {
             };
             String::from_utf8(asks(columns)).expect("text")
         };
-        assert_eq!(asked("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
-        assert_eq!(asked("sbatch -w ./hosts job.sh"), "gres/gpu=1");
+        assert_eq!(text_of("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
+        assert_eq!(text_of("sbatch -w ./hosts job.sh"), "gres/gpu=1");
     }
 
     #[test]

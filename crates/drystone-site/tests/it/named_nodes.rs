@@ -45,9 +45,9 @@ fn site_of(folder: &Folder, rows: &[String]) -> Site {
     site
 }
 
-/// Job 2 waits for the node that job 1 has, and job 3, which must not be on the other, for that of
-/// job 2. Job 4 names nothing and has the free node at once. Job 5 names a node of another
-/// partition and job 6 one that is not there: they take what comes.
+/// Job 2 waits for the node that job 1 has. Job 3 excludes the other node, and waits for that of
+/// job 2. Job 4 names no node, and has the free one at once. Job 5 names a node of another
+/// partition, and job 6 nodes that do not exist: any node serves.
 #[test]
 fn jobs_wait_for_the_nodes_that_they_name() {
     let rows = [
@@ -62,7 +62,7 @@ fn jobs_wait_for_the_nodes_that_they_name() {
     let site = site_of(&folder, &rows);
     let pool = site.pool_workload(0).expect("a workload");
     let warnings = site.manifest.warnings.join("\n");
-    for sentence in ["the node n3, such as 5: the partition has not these nodes", "the node n7 and 2 more, such as 6"] {
+    for sentence in ["the node n3, such as 5: the partition lacks these nodes", "the node n7 and 2 more, such as 6"] {
         assert!(warnings.contains(sentence), "{warnings}");
     }
     let _ = drystone_slurm::policy::register();
@@ -88,7 +88,7 @@ fn an_anonymised_site_names_no_nodes() {
     let file = folder.write("jobs.psv", format!("{HEADER}\n{}", row(1, 0, 60, "-w hidden1 -x hidden2")));
     let options = ImportOptions { machine: vec![folder.write("slurm.conf", CONF)], ..utc() };
     let mut site = imported(&[file], &options);
-    let told = site.anonymise(&AnonymousKey::given("k"), Hide::default()).expect("anonymised");
-    assert!(!told.join("\n").contains("hidden"), "{told:?}");
+    let notes = site.anonymise(&AnonymousKey::given("k"), Hide::default()).expect("anonymised");
+    assert!(!notes.join("\n").contains("hidden"), "{notes:?}");
     assert!(site.jobs().all(|job| !job.asks.contains("hidden")), "kept");
 }

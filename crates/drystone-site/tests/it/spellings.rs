@@ -97,7 +97,7 @@ fn a_time_that_was_queued_is_told_by_its_values() {
     assert_eq!((submits(&site), runs(&site)), (vec![1_700_000_000, 1_700_000_001], vec![Some(3_600), Some(100)]));
 }
 
-/// A column that could be the job's number by its values, and is not called so, is asked for.
+/// The question for the job's number names the column that could be it by its values.
 #[test]
 fn a_number_of_another_name_is_asked_for() {
     let head = "rec,person,t_submit,t_begin,t_finish,ncores\n";
@@ -105,9 +105,9 @@ fn a_number_of_another_name_is_asked_for() {
     let error = error_of(&format!("{head}{}{}", rows[0], rows[1]), &utc());
     assert_eq!(own_line(&error), "-,User,Submit,Start,End,AllocCPUS");
     assert!(error.contains("rows are numbered; or is `rec` the job's number (JobID, or JobKey for names)?"), "{error}");
-    // With one number twice it cannot be.
+    // A number that occurs twice cannot be the job's.
     let error = error_of(&format!("{head}{}{}{}", rows[0], rows[1], rows[1]), &utc());
-    assert!(error.contains("no column has another value in each row"), "{error}");
+    assert!(error.contains("no column has a different value in each row"), "{error}");
 }
 
 #[test]

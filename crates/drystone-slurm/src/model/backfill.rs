@@ -60,10 +60,10 @@ pub struct BackfillPass {
     planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
     loose: bool,
-    /// Jobs that find no place beside the plans of the moment, or that a limit keeps from it.
+    /// Refusals of jobs for want of a place beside the present plans, or by a limit.
     #[serde(skip)]
     twins: TwinRefusals,
-    /// True if the look at the last job has set back the weights of its nodes.
+    /// True if the look at the last job has reset the weights of its nodes.
     #[serde(skip)]
     has_reset: bool,
 }
@@ -425,9 +425,9 @@ impl BackfillPass {
     fn find(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
         let unplanned = self.unplanned(job, now, desk.params);
         let (look, params) = ((now, unplanned), desk.params);
-        let alone = desk.pauses || params.assoc_limit_stop != 0 || params.bf_licenses != 0;
-        let twins = !alone && self.paused.is_none() && have_one_verdict(desk.cluster, job);
-        if let Some(refusal) = self.twins.find(job, look).filter(|_| twins) {
+        let is_plain = !desk.pauses && params.assoc_limit_stop == 0 && params.bf_licenses == 0;
+        let is_shared = is_plain && self.paused.is_none() && have_one_verdict(desk.cluster, job);
+        if let Some(refusal) = self.twins.find(job, look).filter(|_| is_shared) {
             if refusal.has_reset {
                 desk.cluster.reset_bytes(job);
             }
@@ -440,7 +440,7 @@ impl BackfillPass {
         let found = self.search(desk, job, now, unplanned, &mut free);
         desk.scratch.give_free(free);
         if let JobResult::Verdict(verdict) = &found
-            && twins
+            && is_shared
         {
             let trace = (self.tried - tried, self.has_reset);
             self.twins.add(TwinRefusal::new(job, look, verdict, trace));

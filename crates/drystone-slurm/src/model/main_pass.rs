@@ -107,7 +107,7 @@ struct MainPass {
     usable: NodeSet,
     /// The array whose task was refused last, and in which partition.
     refused: Option<(u32, u16)>,
-    /// Jobs that a limit keeps from starting on the nodes that are usable now.
+    /// Refusals of jobs by a limit, on the nodes that are usable now.
     twins: TwinRefusals,
     deeds: MainDeeds,
 }
@@ -212,8 +212,8 @@ impl MainPass {
             }
             return self.limited(cluster, job, reason, params);
         }
-        let twins = params.assoc_limit_stop == 0 && have_one_verdict(cluster, job);
-        if let Some(refusal) = self.twins.find(job, (now, false)).filter(|_| twins) {
+        let is_shared = params.assoc_limit_stop == 0 && have_one_verdict(cluster, job);
+        if let Some(refusal) = self.twins.find(job, (now, false)).filter(|_| is_shared) {
             return refusal.verdict.clone();
         }
         let done = self.usable.meets(&cluster.completing).then(|| {
@@ -229,7 +229,7 @@ impl MainPass {
         let after = cluster.ledger.as_ref().and_then(after);
         if let Some(reason) = after {
             let verdict = self.limited(cluster, job, reason, params);
-            if twins {
+            if is_shared {
                 self.twins.add(TwinRefusal::new(job, (now, false), &verdict, (0, true)));
             }
             return verdict;

@@ -1,11 +1,11 @@
-//! Jobs that ask for the same as one that a pass has just refused: they are refused likewise.
+//! Jobs that ask for the same as a job that a pass has just refused: they are refused likewise.
 
 use super::{ModelCluster, NONE, PassVerdict, Pending};
 
-/// Refusals that are remembered at once.
+/// Number of refusals that are remembered at once.
 const MOST: usize = 64;
 
-/// Refusals of a pass, for as long as it has neither started nor planned a job since.
+/// Refusals of a pass since it last started or planned a job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TwinRefusals {
     list: Vec<TwinRefusal>,
@@ -14,19 +14,19 @@ pub(super) struct TwinRefusals {
 /// Refusal of a job.
 #[derive(Clone, Debug)]
 pub(super) struct TwinRefusal {
-    /// The job without what its verdict does not depend on.
+    /// The job, without the fields on which no verdict depends.
     job: Pending,
     /// Time at which the pass looked at it, and whether it was to have no plan.
     look: (i64, bool),
     pub(super) verdict: PassVerdict,
-    /// Jobs that it added to those that the pass has tried.
+    /// Number of jobs that the look added to those that the pass has tried.
     pub(super) tried: i64,
-    /// True if the look has set back the weights of its nodes.
+    /// True if the look has reset the weights of its nodes.
     pub(super) has_reset: bool,
 }
 
 impl TwinRefusal {
-    /// The refusal of a job, where its twins share it.
+    /// The refusal of a job; `None` where its twins do not share it.
     pub(super) fn new(
         job: &Pending,
         look: (i64, bool),
@@ -34,7 +34,7 @@ impl TwinRefusal {
         (tried, has_reset): (i64, bool),
     ) -> Option<TwinRefusal> {
         let is_shared = matches!(verdict, PassVerdict::Limit(_) | PassVerdict::NoRoom);
-        let refusal = || TwinRefusal { job: without_names(job), look, verdict: verdict.clone(), tried, has_reset };
+        let refusal = || TwinRefusal { job: strip_identity(job), look, verdict: verdict.clone(), tried, has_reset };
         is_shared.then(refusal)
     }
 }
@@ -45,7 +45,7 @@ impl TwinRefusals {
         if self.list.is_empty() {
             return None;
         }
-        let job = without_names(job);
+        let job = strip_identity(job);
         self.list.iter().find(|refusal| refusal.look == look && refusal.job == job)
     }
 
@@ -54,25 +54,25 @@ impl TwinRefusals {
         self.list.extend(refusal.filter(|_| self.list.len() < MOST));
     }
 
-    /// A job has started, or has a plan.
+    /// Forgets all refusals: a job has started, or has a plan.
     pub(super) fn clear(&mut self) {
         self.list.clear();
     }
 }
 
-/// Returns a job without its number, age, priority and array: no verdict depends on them once a
+/// Returns a job without its number, age, priority and array: no verdict depends on these once a
 /// pass looks for nodes.
-fn without_names(job: &Pending) -> Pending {
+fn strip_identity(job: &Pending) -> Pending {
     let (id, priority, submit, accrue, nice) = (0, 0, 0, 0, 0);
     let (array, throttle, weighed) = (NONE, 0, false);
     Pending { id, priority, submit, accrue, nice, array, throttle, weighed, ..job.clone() }
 }
 
-/// Returns whether the verdict on a job holds for its twins: the look for nodes leaves no trace on
-/// their weights, and no job goes for another.
+/// Returns whether the verdict on a job holds for its twins: the look for nodes leaves their
+/// weights as they are, and no job is preempted for another.
 pub(super) fn have_one_verdict(cluster: &ModelCluster, job: &Pending) -> bool {
     let demand = cluster.machine.resources.demand(job.demand);
-    !cluster.preempting.is_on() && demand.is_none_or(|known| known.demand.gpus.is_none())
+    !cluster.preempting.is_on() && demand.is_none_or(|entry| entry.demand.gpus.is_none())
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ impl Observer for Starts {
     }
 }
 
-/// At the first event from each full hour on, every job that came before and starts later is asked
-/// about. What is known of such answers corrects the next ones.
+/// Every job that came before and starts later is asked about, at the first event at or after each
+/// full hour. Such answers correct the next ones.
 #[test]
 fn every_job_that_waits_is_asked_about_again() {
     let params = Params { load: Some(0.95), length: WorkloadLength::Jobs(1_500), ..Params::new(64, 7) };

@@ -59,7 +59,7 @@ pub(super) struct Advised {
     pub(super) baseline: SiteBaseline,
     /// True if it was stopped before all was tried.
     pub(super) stopped: bool,
-    /// The last part of a long log, where only that was simulated.
+    /// The last part of a long log, where only this part was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recent: Option<RecentPart>,
     pub(super) advice: Advice,

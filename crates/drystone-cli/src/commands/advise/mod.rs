@@ -271,8 +271,8 @@ fn affordable(
     Ok((kept, left_out))
 }
 
-/// The periods of the jobs that count. A slice begins with an empty machine, and ends with an
-/// emptying one.
+/// The periods of the jobs that count. A slice begins with an empty machine, and ends with one that
+/// becomes empty.
 fn periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Periods {
     let (first, last) = input.workload.submits().unwrap_or_default();
     let begin = input.workload.circumstances().and_then(|known| known.begin);

@@ -21,7 +21,7 @@ pub(super) struct First {
     waits: Vec<f64>,
     /// Outcome of each job.
     pub(super) rows: Vec<JobRow>,
-    /// Jobs that count, with waits and run times, in the order of their ends.
+    /// Jobs that count, with their waits and run times, in the order of their ends.
     pub(super) ended: Vec<(Job, Span, Span)>,
     /// Jobs that wait on average.
     pub(super) waiting: f64,
@@ -30,7 +30,7 @@ pub(super) struct First {
 }
 
 impl First {
-    /// The site as it is in a few words.
+    /// The waits of the site as it is, in words.
     pub(super) fn sentence(&self) -> String {
         let mean = self.waits.iter().sum::<f64>() / self.waits.len().max(1) as f64;
         let longest = self.waits.last().copied().unwrap_or(0.0);
@@ -56,7 +56,7 @@ pub(super) fn first(
     let here = input.policy(policy)?;
     let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let config = MetricsConfig { selection: ground.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light() };
-    let uncounted = input.workload.circumstances().map(|known| &known.uncounted);
+    let uncounted = input.workload.circumstances().map(|circumstances| &circumstances.uncounted);
     let mut ended = EndedJobs::new(ground.selection, uncounted);
     let measured = Experiment::new(&here, &input.workload)
         .losing(Some(ground.outages))

@@ -160,7 +160,7 @@ fn unless_point(is_point: bool, text: String) -> String {
     if is_point { "-".to_string() } else { text }
 }
 
-/// Makes a table of scores; those of methods that give one number have no distribution.
+/// Makes a table of scores. A method that gives one number has no scores of distributions.
 fn table(rows: &[(String, bool, &ForecastScore)], first: &str) -> DocumentTable {
     let columns = [
         first,
@@ -195,9 +195,9 @@ fn table(rows: &[(String, bool, &ForecastScore)], first: &str) -> DocumentTable 
 
 impl Scores {
     /// Adds the scores of questions that were asked again.
-    fn repeated(&self, document: &mut Document) {
+    fn add_repeated(&self, document: &mut Document) {
         let Some(again) = &self.found.again else { return };
-        document.heading(format!("Asked again every {} while jobs wait, in minutes", duration(again.every.as_f64())));
+        document.heading(format!("Forecasts every {} while jobs wait, in minutes", duration(again.every.as_f64())));
         let rows: Vec<_> = (again.methods.iter())
             .map(|(method, score)| (method.name().to_string(), method.is_point(), score))
             .collect();
@@ -223,7 +223,7 @@ impl Scores {
             ]);
         }
         document.table(table);
-        self.repeated(&mut document);
+        self.add_repeated(&mut document);
         document.text("More: --details (by state, skill, methods)   --report out.html (page with plots)");
         document
     }
@@ -258,7 +258,7 @@ impl Printable for Scores {
             .map(|score| (score.method.name().to_string(), score.method.is_point(), &score.all))
             .collect();
         document.table(table(&rows, "method"));
-        self.repeated(&mut document);
+        self.add_repeated(&mut document);
         if let Some(ours) = calibrated(found) {
             document.heading("The calibrated answer by state");
             let rows: Vec<_> = ours

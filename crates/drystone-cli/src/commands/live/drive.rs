@@ -1,7 +1,7 @@
 //! `drystone live drive`.
 
 use super::daemon::{config, guarded, judge, log, tell_sets, work};
-use super::{OFF, home, slurm, slurm_for};
+use super::{OFF, home, reach_slurm, slurm};
 use crate::args::{Adopt, DriveArgs, OnStop};
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
@@ -29,7 +29,7 @@ pub(super) fn drive(args: &DriveArgs) -> CommandOutcome {
     log(common.log);
     let home = home(&common.home);
     let ranks = Core::reads_priorities(&common.policy);
-    let mut cluster = slurm_for(&common.policy, &common.cluster, args.shrink)?;
+    let mut cluster = reach_slurm(&common.policy, &common.cluster, args.shrink)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;

@@ -64,11 +64,11 @@ fn one_journal(home: &Home, set: Option<&str>) -> Result<PathBuf, CommandFailure
     }
 }
 
-/// Reaches the cluster for a policy; `shrinks`: that may take nodes from running jobs.
+/// Reaches the cluster for a policy. `shrinks`: the policy may take nodes from running jobs.
 ///
 /// # Errors
 /// As [`slurm`].
-fn slurm_for(policy: &PolicySpec, args: &ClusterArgs, shrinks: bool) -> Result<SlurmCli, CommandFailure> {
+fn reach_slurm(policy: &PolicySpec, args: &ClusterArgs, shrinks: bool) -> Result<SlurmCli, CommandFailure> {
     let cluster = slurm(args, Core::reads_priorities(policy)).map_err(CommandFailure::usage)?;
     Ok(cluster.with_allowances(shrinks && Core::may_shrink(policy)))
 }

@@ -1,7 +1,7 @@
 //! `drystone live shadow`.
 
 use super::daemon::{config, judge, log, tell_sets, work};
-use super::{home, slurm_for};
+use super::{home, reach_slurm};
 use crate::args::ShadowArgs;
 use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::output::message;
@@ -18,7 +18,7 @@ pub(super) fn shadow(args: &ShadowArgs) -> CommandOutcome {
     if let Some(from) = &args.from {
         return recorded(args, &Home::new(from, from.join("run")));
     }
-    let mut cluster = slurm_for(&common.policy, &common.cluster, true)?;
+    let mut cluster = reach_slurm(&common.policy, &common.cluster, true)?;
     let site = cluster.site().map_err(CommandFailure::usage)?;
     let partitions = cluster.partitions().to_vec();
     Core::suits(&common.policy, cluster.can()).map_err(CommandFailure::usage)?;

@@ -325,11 +325,11 @@ impl WhenScene {
         }
     }
 
-    /// Returns the partitions of a job; of several the one that a waiting job fits in. A job that
-    /// is wider than the whole machine has a row of its own.
+    /// Returns the partitions of a job; of a waiting job the first in which it fits. A job that is
+    /// wider than the whole machine keeps its partitions: its row says so.
     ///
     /// # Errors
-    /// The demand of a waiting job that no node of its partitions meets.
+    /// The demand of a waiting job that its partitions cannot meet.
     fn find_partition(&self, queued: &QueueEntry, state: &ClusterState) -> Result<String, String> {
         let waits = queued.since.is_none() && queued.kept().is_none() && queued.reservation.is_empty();
         let own = self.site_nodes.as_ref().filter(|_| waits && queued.procs <= self.open);

@@ -122,14 +122,17 @@ impl SiteNodes {
         let [accounts, qos, partitions] = &mut self.numbers;
         job.group = number(accounts, names.account);
         job.queue = number(qos, names.qos);
-        // A job of several partitions starts in any; the first that it fits in stands for all.
+        // A job of several partitions starts in any; the first in which it fits stands for all.
         job.partition = number(partitions, names.partition.split(',').next().unwrap_or_default());
         let shape = (shape != NodeShape::default()).then_some(shape);
         let demand = shape.map(|shape| Demand { totals: Vec::new(), shape: Some(shape) });
         job.demand = demand.and_then(|demand| self.table.intern(demand).ok()).unwrap_or_default();
     }
 
-    /// Returns the partition that a job fits in, or its demand that no node meets.
+    /// Returns the partition in which a job fits.
+    ///
+    /// # Errors
+    /// The demand that its partitions cannot meet, in words.
     pub(super) fn find_partition<'a>(
         &self,
         demand: &'a NodeDemand<'_>,

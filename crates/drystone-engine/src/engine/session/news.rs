@@ -252,7 +252,7 @@ impl Session {
         let now = self.begin_news(now);
         let Some(KnownEntry { entry, job: old }) = self.s.world.jobs.get(id) else { return Ok(false) };
         let (phase, foreign) = (entry.phase, self.s.foreign.contains(&id));
-        // A job that was resized may keep its size all the same.
+        // The machine may keep the old size of a job that the policy has resized.
         let is_resized = matches!(phase, Phase::Running | Phase::Suspended) && entry.procs != job.procs;
         if phase == Phase::Done || (old == job && !is_resized) {
             return Ok(false);

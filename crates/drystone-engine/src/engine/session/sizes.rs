@@ -28,25 +28,26 @@ impl Session {
         self.s.world.shapes = Some(Box::new(ShapeWorld::new(shapes, self.clairvoyant)));
     }
 
-    /// Lets running jobs get other sizes that become known while they run
-    /// ([`Session::set_sizes`]). Call it before the first event.
+    /// Lets running jobs have other sizes, which [`Session::set_sizes`] names while they run. Call
+    /// it before the first event.
     pub fn expect_sizes(&mut self) {
         self.scheduler.policy.expect_shapes();
         self.s.world.shapes = Some(Box::default());
     }
 
-    /// Until the next call the policy may give these running jobs these sizes, among which their
-    /// present ones are, and other jobs none. Limits stay, and nothing is known of their speed at
-    /// other sizes. Counts only after [`Session::expect_sizes`].
+    /// Sets the sizes that the policy may give to running jobs until the next call, with the
+    /// present size of each. Other jobs keep theirs. Limits stay, and the speed of a job at other
+    /// sizes is unknown. Counts only after [`Session::expect_sizes`].
     pub fn set_sizes(&mut self, sizes: impl IntoIterator<Item = (JobId, SizeSet)>) {
-        let known = |(id, sizes)| Some((id, self.shape_of_sizes(id, sizes)?));
-        let learned: BTreeMap<JobId, JobShape> = sizes.into_iter().filter_map(known).collect();
+        let shape_of = |(id, sizes)| Some((id, self.make_shape(id, sizes)?));
+        let jobs: BTreeMap<JobId, JobShape> = sizes.into_iter().filter_map(shape_of).collect();
         if let Some(shapes) = &mut self.s.world.shapes {
-            self.woken |= shapes.learn(learned);
+            self.woken |= shapes.replace_learned(jobs);
         }
     }
 
-    fn shape_of_sizes(&self, id: JobId, sizes: SizeSet) -> Option<JobShape> {
+    /// Returns the shape of a job that may have these sizes; `None` of a job that is not here.
+    fn make_shape(&self, id: JobId, sizes: SizeSet) -> Option<JobShape> {
         let job = &self.s.world.jobs.get(id)?.job;
         Some(JobShape {
             kind: JobKind::Malleable,
@@ -289,7 +290,7 @@ impl Session {
         self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });
     }
 
-    /// A job that shrinks keeps its lowest processors; one that grows may be anywhere.
+    /// Gives a resized job its place: if it shrinks, its lowest processors; if it grows, any.
     fn place_resized(&mut self, id: JobId, to: Procs) {
         let kept: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest(to));
         self.s.refresh();

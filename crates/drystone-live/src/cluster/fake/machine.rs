@@ -185,7 +185,7 @@ impl FakeCluster {
                 let had = i64::from(job.asked.procs);
                 job.on.truncate(nodes.max(1) as usize);
                 job.asked.procs = job.on.iter().map(|(_, procs)| procs).sum();
-                // Its work is spread evenly: fewer processors take longer for what is left.
+                // Its work is spread evenly: fewer processors take longer for the rest of it.
                 let ran = (job.ran + now - job.since) / 1_000;
                 job.asked.run = ran + (job.asked.run - ran) * had / i64::from(job.asked.procs.max(1));
             }

@@ -106,7 +106,7 @@ pub struct FakeCluster {
     hook: bool,
     /// True if the site lets nodes be taken from running jobs.
     shrinks: bool,
-    /// True if the controller refuses that all the same.
+    /// True if the controller refuses that nevertheless.
     keeps_nodes: bool,
     /// Last saved state of the controller, and the time of saving.
     saved: (i64, Box<FakeController>),
@@ -155,14 +155,14 @@ impl FakeCluster {
         self
     }
 
-    /// As a site that lets nodes be taken from running jobs.
+    /// Lets nodes be taken from running jobs.
     #[must_use]
     pub fn shrinking(mut self) -> FakeCluster {
         self.shrinks = true;
         self
     }
 
-    /// From now on the controller refuses to take nodes from running jobs.
+    /// Makes the controller refuse to take nodes from running jobs from now on.
     pub fn refuse_shrinking(&mut self) {
         self.keeps_nodes = true;
     }

@@ -1,7 +1,7 @@
 //! Nodes that running jobs may give: `--comment=drystone:min-nodes=2`.
 //!
-//! A comment may contain anything, also what looks like the lines of other jobs. Therefore it is the
-//! last field of a record, and records end with a word that is drawn for each reading.
+//! A comment may contain anything, even text that looks like the records of other jobs. Therefore
+//! it is the last field of a record, and records end with a word that is drawn for each reading.
 
 use super::run::Runner;
 use super::{SlurmSite, texts};
@@ -9,11 +9,11 @@ use crate::cluster::{ClusterError, JobFact, JobState, RecordId, SiteRemark};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// Word of a comment, before the number.
+/// Word in a comment, before the number.
 const WORD: &str = "drystone:min-nodes=";
-/// Width of a comment: one that fills it may be cut.
+/// Width of a comment: a comment that fills it may be cut.
 const WIDTH: usize = 250;
-/// Between fields.
+/// Separator of fields.
 const SEPARATOR: char = '\x1f';
 /// Age from which comments are read again, in seconds: users may change them.
 const AGE: i64 = 60;
@@ -21,7 +21,7 @@ const AGE: i64 = 60;
 /// Allowances of running jobs.
 #[derive(Debug, Default)]
 pub(super) struct ShrinkAllowances {
-    /// Fewest nodes, of every job that was listed.
+    /// Fewest nodes of every job that was listed.
     least: BTreeMap<RecordId, Option<u32>>,
     /// Time of the last reading.
     read: i64,
@@ -34,11 +34,11 @@ impl ShrinkAllowances {
         let mut able: Vec<&mut JobFact> = facts.iter_mut().filter(|fact| may_give(fact)).collect();
         let is_new = able.iter().any(|fact| !self.least.contains_key(&fact.record()));
         if is_new || (!able.is_empty() && (time - self.read).abs() >= AGE) {
-            self.least = read(run)?;
+            self.least = read_allowances(run)?;
             self.read = time;
         }
         for fact in &mut able {
-            // One that is not listed as running yet is asked for with the next reading.
+            // A job that is not listed as running yet allows nothing until the next reading.
             fact.least_nodes = *self.least.entry(fact.record()).or_default();
         }
         Ok(())
@@ -46,8 +46,8 @@ impl ShrinkAllowances {
 }
 
 impl SlurmSite {
-    /// Returns what a site has to know or to change that lets nodes be taken from running jobs;
-    /// `takes`: this policy takes any.
+    /// Returns what a site that lets nodes be taken from running jobs has to know or to change.
+    /// `takes`: this policy takes nodes.
     pub fn about_shrinking(&self, policy: &str, takes: bool) -> Option<SiteRemark> {
         if !takes {
             return Some(SiteRemark {
@@ -61,32 +61,33 @@ impl SlurmSite {
         is_off.then(|| SiteRemark {
             forbids: true,
             found: "SchedulerParameters has disable_job_shrink: Slurm takes no nodes from running jobs".into(),
-            change: "take it out in slurm.conf, or drive without --shrink".into(),
+            change: "remove it from slurm.conf, or drive without --shrink".into(),
         })
     }
 }
 
-fn read(run: &Runner) -> Result<BTreeMap<RecordId, Option<u32>>, ClusterError> {
+/// Reads the allowances of all running jobs.
+fn read_allowances(run: &Runner) -> Result<BTreeMap<RecordId, Option<u32>>, ClusterError> {
     let end = format!("{SEPARATOR}{:016x}", RandomState::new().hash_one(WORD));
     let fields = ["ArrayJobID:20", "ArrayTaskID:20", "SubmitTime:30"].map(|field| format!("{field}{SEPARATOR}"));
     let format = format!("{},comment:{WIDTH}{end}", fields.join(","));
-    Ok(parse(&run.ask("squeue", &["-h", "-a", "-t", "running", "-O", &format])?, &end))
+    Ok(parse_listing(&run.ask("squeue", &["-h", "-a", "-t", "running", "-O", &format])?, &end))
 }
 
-/// The records of a listing; one that is not understood allows nothing.
-fn parse(listing: &str, end: &str) -> BTreeMap<RecordId, Option<u32>> {
+/// Returns the records of a listing. A record that cannot be read allows nothing.
+fn parse_listing(listing: &str, end: &str) -> BTreeMap<RecordId, Option<u32>> {
     let record = |text: &str| {
         let mut fields = text.strip_prefix('\n').unwrap_or(text).splitn(4, SEPARATOR);
         let mut next = || fields.next();
         let (id, task, submit, comment) = (next()?.trim(), next()?.trim(), next()?.trim(), next()?);
         let record = RecordId { id: id.parse().ok()?, task: task.parse().ok(), submit: texts::time(submit)? };
-        Some((record, least_nodes(comment)))
+        Some((record, find_least_nodes(comment)))
     };
     listing.split(end).filter_map(record).collect()
 }
 
-/// The number of a comment's word, if it has one and one alone.
-fn least_nodes(comment: &str) -> Option<u32> {
+/// Returns the number of nodes in a comment, if the comment has exactly one.
+fn find_least_nodes(comment: &str) -> Option<u32> {
     let is_cut = comment.len() >= WIDTH && !comment.ends_with(' ');
     let mut words: Vec<&str> = comment.split([',', ';', ' ']).collect();
     if is_cut {
@@ -103,26 +104,26 @@ mod tests {
 
     #[test]
     fn a_comment_says_how_many_nodes_stay() {
-        assert_eq!(least_nodes("drystone:min-nodes=2      "), Some(2));
-        assert_eq!(least_nodes("project 7, drystone:min-nodes=12 "), Some(12));
+        assert_eq!(find_least_nodes("drystone:min-nodes=2      "), Some(2));
+        assert_eq!(find_least_nodes("project 7, drystone:min-nodes=12 "), Some(12));
         for silent in
             ["", "(null)", "min-nodes=2", "drystone:min-nodes=", "drystone:min-nodes=0", "drystone:min-nodes=-1"]
         {
-            assert_eq!(least_nodes(silent), None, "{silent}");
+            assert_eq!(find_least_nodes(silent), None, "{silent}");
         }
-        assert_eq!(least_nodes("drystone:min-nodes=2 drystone:min-nodes=1"), None, "which of them?");
+        assert_eq!(find_least_nodes("drystone:min-nodes=2 drystone:min-nodes=1"), None, "which of them?");
         let cut = format!("{}drystone:min-nodes=1", " ".repeat(WIDTH - 20));
-        assert_eq!((cut.len(), least_nodes(&cut)), (WIDTH, None), "12 may have been meant");
+        assert_eq!((cut.len(), find_least_nodes(&cut)), (WIDTH, None), "the number may have been 12");
     }
 
-    /// A comment that looks like the record of another job says nothing of that.
+    /// A comment that looks like the record of another job allows nothing for that job.
     #[test]
     fn what_users_write_gives_no_nodes_of_others() {
         let forged = "x\x1f\n7\x1f\x1f1795571646\x1fdrystone:min-nodes=1 ";
         let listing = format!(
             "5\x1f3\x1f1795571646\x1fdrystone:min-nodes=3 \x1fe\n6\x1fN/A\x1f1795571646\x1f{forged}\x1fe\n7\x1fN/A\x1f1795571646\x1f(null) \x1fe\n"
         );
-        let records = parse(&listing, "\x1fe");
+        let records = parse_listing(&listing, "\x1fe");
         let record = |id, task| RecordId { id, task, submit: 1_795_571_646 };
         assert_eq!(records.get(&record(5, Some(3))), Some(&Some(3)));
         assert_eq!(records.get(&record(7, None)), Some(&None));

@@ -1,9 +1,8 @@
 //! Slurm, by its commands: the one place that knows its words.
 //!
-//! Tested with release 22.05. No names of jobs are read, and of comments only one word, by a reader of
-//! its own ([`allowances`]): they may contain anything.
-//! What is sent is made of numbers and of node names that Slurm itself gave, never of what users
-//! wrote.
+//! Tested with release 22.05. Names of jobs and comments may contain anything: no names are read,
+//! and of comments one word alone, by a reader of its own (`allowances.rs`). What is sent is made
+//! of numbers and of node names that Slurm itself gave, never of what users wrote.
 
 mod allowances;
 mod details;
@@ -147,7 +146,7 @@ impl SlurmCli {
         self
     }
 
-    /// Reads as well which running jobs may give nodes, for a policy that takes them.
+    /// Lets looks contain the nodes that running jobs may give, for a policy that takes them.
     #[must_use]
     pub fn with_allowances(mut self, shrinks: bool) -> SlurmCli {
         self.allowances = shrinks.then(ShrinkAllowances::default);
@@ -243,7 +242,7 @@ impl SlurmCli {
             .iter()
             .filter(running)
             .filter(|fact| wanted.contains(&fact.record()))
-            // One that has given nodes back is on others than before.
+            // A job that has given nodes back has other places than before.
             .filter(|fact| !self.places.get(&name(fact)).is_some_and(|places| details::are_sound(places, fact)))
             .collect();
         if !missing.is_empty() {

@@ -157,9 +157,9 @@ pub(super) fn unmark(run: &Runner, jobs: &[JobName]) {
     }
 }
 
-/// Requeues, cancellations and given-up nodes: whether a number is still the same job is looked at
-/// before each, and whether one that is to give nodes runs. Of one that waits the order would change
-/// the request.
+/// Requeues, cancellations and orders to give nodes. Each is checked first: the number must still
+/// be the same job, and a job that is to give nodes must run. For a job that waits, Slurm would
+/// change the request instead.
 fn each(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> {
     let mut all = Vec::new();
     for order in batch {

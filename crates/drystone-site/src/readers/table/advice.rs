@@ -247,17 +247,17 @@ fn of_proposal(
     }
 }
 
-/// Returns the question of the job's number where no column is taken for it: the columns that could
-/// be it, those with another number or name of a job in each row.
+/// Returns the question for the job's number where no column is taken for it. It names the columns
+/// with a different number or name of a job in each row.
 fn ask_for_job_number(proposal: &Proposal, sample: &TableSample) -> String {
-    let has_other_values = |at: &usize| {
+    let is_unique = |at: &usize| {
         let values: BTreeSet<&str> = sample.rows.iter().map(|row| row[*at].as_str()).collect();
         values.len() == sample.rows.len() && values.iter().all(|value| Id::read(value.as_bytes()).is_some())
     };
     let free = (0..sample.columns()).filter(|at| !proposal.choices.contains_key(at));
-    let unique: Vec<String> = free.filter(has_other_values).take(NAMED).map(|at| sample.shown(at)).collect();
+    let unique: Vec<String> = free.filter(is_unique).take(NAMED).map(|at| sample.shown(at)).collect();
     match unique.split_first() {
-        None => "no column has another value in each row: rows are numbered; is one of them the job's number (JobID, or JobKey for names)?".to_string(),
+        None => "no column has a different value in each row: rows are numbered; is a column the job's number (JobID, or JobKey for names)?".to_string(),
         Some((only, [])) => format!("rows are numbered; or is {only} the job's number (JobID, or JobKey for names)?"),
         Some(_) => format!(
             "rows are numbered; or is one of {} the job's number (JobID, or JobKey for names)?",

@@ -1,4 +1,4 @@
-//! Connections whose reader takes nothing: they end, so that others have their place.
+//! Connections that end when their reader takes nothing, so that others have their place.
 
 use std::future::Future;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails once its reader has taken nothing for so long.
+/// A stream that fails once its reader has taken nothing for the time `patience`.
 pub(super) struct PatientStream<S> {
     stream: S,
     patience: Duration,
@@ -21,7 +21,8 @@ impl<S> PatientStream<S> {
         PatientStream { stream, patience, end: None }
     }
 
-    fn in_time<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Fails a write that has waited for too long.
+    fn limit_wait<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.end = None;
             return written;
@@ -41,7 +42,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.in_time(context, written)
+        self.limit_wait(context, written)
     }
 
     fn poll_write_vectored(
@@ -50,7 +51,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.in_time(context, written)
+        self.limit_wait(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -70,7 +71,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
 mod tests {
     use super::*;
 
-    /// Takes so many bytes, then none.
+    /// Takes this many bytes, then none.
     struct FullPipe(usize);
 
     impl AsyncWrite for FullPipe {
