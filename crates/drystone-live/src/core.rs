@@ -583,7 +583,11 @@ impl Core {
     }
 
     fn record(&self, actions: &Actions, output: &mut CoreOutput) {
-        for &action in actions.list() {
+        let vain = self.tracker.find_vain(actions);
+        for (at, &action) in actions.list().iter().enumerate() {
+            if matches!(action, Action::Resize { .. }) && vain.contains(&at) {
+                continue;
+            }
             let (job, on) = match action {
                 Action::Start { job, on, .. } | Action::ResumeOn { job, on } => (Some(job), Some(on)),
                 Action::Suspend(job) | Action::Resume(job) | Action::Kill(job) => (Some(job), None),

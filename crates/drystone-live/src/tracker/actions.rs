@@ -12,24 +12,31 @@ impl Tracker {
     /// reported back in `news`.
     pub fn decided(&mut self, actions: &Actions) -> LookResult {
         let mut turn = LookResult::default();
-        let frees = |action: &Action| matches!(action, Action::Suspend(_) | Action::Resize { .. });
-        let is_later = actions.list().iter().any(frees);
+        let vain = self.find_vain(actions);
+        let frees = |(at, action): (usize, &Action)| {
+            matches!(action, Action::Suspend(_) | Action::Resize { .. }) && !vain.contains(&at)
+        };
+        let is_later = actions.list().iter().enumerate().any(frees);
         // Actions that free processors come first: starts may need their room.
-        for &action in actions.list() {
+        for (at, &action) in actions.list().iter().enumerate() {
             match action {
                 Action::Suspend(id) => self.with(id, |tracker, t| tracker.suspend(t, &mut turn)),
-                Action::Resize { job, procs, .. } => self.with(job, |tracker, t| tracker.shrink(t, procs, &mut turn)),
+                Action::Resize { job, procs, .. } if !vain.contains(&at) => {
+                    self.with(job, |tracker, t| tracker.shrink(t, procs, &mut turn));
+                }
                 _ => {}
             }
         }
         let mut room = self.room();
         let mut reserve = self.kept_nodes();
-        for &action in actions.list() {
+        for (at, &action) in actions.list().iter().enumerate() {
             match action {
                 Action::Start { job, on, why } => {
                     let set = if let Placement::Set(index) = on { actions.set(index) } else { None };
                     self.with(job, |tracker, t| {
-                        let spot = if is_later {
+                        let spot = if vain.contains(&at) {
+                            Found::Crowded
+                        } else if is_later {
                             Found::Anywhere
                         } else {
                             tracker.finds_room(t, set, &mut room, reserve.as_mut())
@@ -66,6 +73,17 @@ impl Tracker {
                 // Suspensions and sizes are ordered already, a policy that requeues is refused at
                 // the start, the others are for the session alone.
                 _ => {}
+            }
+        }
+        for at in vain {
+            if let Action::Resize { job, .. } = actions.list()[at] {
+                self.with(job, |tracker, t| {
+                    t.keeps_its_nodes(&mut turn);
+                    if tracker.named {
+                        // The next look says which they are.
+                        tracker.recheck.insert(t.key);
+                    }
+                });
             }
         }
         turn.kept = self.announce_kept(reserve.as_ref());
@@ -202,6 +220,13 @@ impl Tracker {
 }
 
 impl Tracked {
+    /// Says that no nodes are taken from it, which the session has taken already.
+    fn keeps_its_nodes(&self, turn: &mut LookResult) {
+        if let Some(job) = self.job.clone() {
+            turn.tell(self.id, TrackerNews::Updated { key: self.key, job });
+        }
+    }
+
     /// Notes an announced start.
     pub(super) fn note(&mut self, promise: AnnouncedStart) {
         self.story.promised.get_or_insert(promise);

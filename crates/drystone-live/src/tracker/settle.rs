@@ -250,6 +250,13 @@ impl Tracker {
                 if held {
                     turn.tell(t.id, TrackerNews::Held(key));
                 }
+                if self.settings.shrinks
+                    && let Some(job) = &mut t.job
+                {
+                    // The session gives it the size back that it had before it gave nodes: it has
+                    // to hear of this one.
+                    job.procs = 0;
+                }
                 self.update(t, fact, fact.procs, turn);
                 (t.stopped, t.story.decided, t.story.started) = (false, None, None);
             }

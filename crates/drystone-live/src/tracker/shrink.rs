@@ -1,8 +1,11 @@
 //! Running jobs that give nodes back, as their users allow.
 
+use super::room::IdleRoom;
 use super::{Flying, LookResult, Tracked, TrackedPlace, Tracker};
 use crate::cluster::{ClusterOrder, JobFact, JobState, NodeState};
-use drystone::model::{Procs, SizeSet};
+use drystone::model::{JobId, Procs, SizeSet};
+use drystone::policy::{Action, Actions, StartReason};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of orders to a job that does not give its nodes.
 const TRIES: u32 = 3;
@@ -34,6 +37,74 @@ impl Tracker {
         let is_even = fact.places.iter().all(|place| place.procs.is_none_or(|procs| procs == each));
         let is_here = self.layout.held(&fact.places, fact.procs) == fact.procs;
         (is_even && is_here && each > 0 && each * nodes == fact.procs).then_some(each)
+    }
+
+    /// Returns the places of actions that would take nodes in vain, and of the starts that these
+    /// are for: the policy counts processors, and the nodes may lack the memory or the devices of
+    /// the job, or be none of those that it may have.
+    pub(crate) fn find_vain(&self, actions: &Actions) -> BTreeSet<usize> {
+        let mut vain = BTreeSet::new();
+        if !actions.list().iter().any(|action| matches!(action, Action::Resize { .. })) {
+            return vain;
+        }
+        let (mut room, mut kept) = self.room_to_come();
+        let mut givers: Vec<usize> = Vec::new();
+        let mut before = (room.clone(), kept.clone());
+        for (at, action) in actions.list().iter().enumerate() {
+            match *action {
+                Action::Resize { job, procs, .. } => {
+                    givers.push(at);
+                    self.give(job, procs, &mut kept, &mut room);
+                }
+                Action::Start { job, why, .. } => {
+                    let key = self.key(job);
+                    let Some((t, fact)) = key.and_then(|key| Some((self.jobs.get(&key)?, self.mirror.fact(key)?)))
+                    else {
+                        continue;
+                    };
+                    let fits = room.take(&self.need(t, fact, t.narrow));
+                    if matches!(why, StartReason::Head) {
+                        if !fits && !givers.is_empty() {
+                            vain.extend(givers.iter().copied().chain([at]));
+                            (room, kept) = before.clone();
+                        }
+                        givers.clear();
+                        before = (room.clone(), kept.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        vain
+    }
+
+    /// Returns the room once running jobs have given what was ordered from them, and those that wait
+    /// for that have started; and the nodes that these keep.
+    fn room_to_come(&self) -> (IdleRoom, BTreeMap<JobId, usize>) {
+        let (mut room, mut kept) = (self.room(), BTreeMap::new());
+        let flying: Vec<&Tracked> = self.flying.iter().filter_map(|key| self.jobs.get(key)).collect();
+        for t in flying.iter().filter(|t| t.flies(Flying::Shrinking)) {
+            if let (Some(id), Some(job)) = (t.id, &t.job) {
+                self.give(id, job.procs, &mut kept, &mut room);
+            }
+        }
+        for t in flying.iter().filter(|t| t.flies(Flying::Planned)) {
+            if let Some(fact) = self.mirror.fact(t.key) {
+                room.owe(&self.need(t, fact, t.narrow));
+            }
+        }
+        (room, kept)
+    }
+
+    /// Gives back the nodes of a job that it loses with so many processors; `kept`: nodes that jobs
+    /// have after what they gave before.
+    fn give(&self, job: JobId, procs: Procs, kept: &mut BTreeMap<JobId, usize>, room: &mut IdleRoom) {
+        let Some(fact) = self.key(job).and_then(|key| self.mirror.fact(key)) else { return };
+        let Some(each) = self.procs_of_a_node(fact) else { return };
+        let counts = self.layout.counts(&fact.places, fact.procs);
+        let had = kept.insert(job, (procs / each) as usize).unwrap_or(counts.len());
+        let lost = counts.get((procs / each) as usize..had).unwrap_or_default();
+        room.give_back(&self.need_anywhere(fact, false), lost);
     }
 
     /// Orders a running job to give nodes back.

@@ -85,6 +85,31 @@ fn as_many_nodes_are_taken_as_the_head_needs() {
     }
 }
 
+/// No node of four processors has room for six that have to be together: a job that needs them
+/// takes no nodes in vain. The next one, which they help, has them.
+#[test]
+fn no_node_is_taken_for_a_job_that_it_does_not_help() {
+    for mode in [DaemonMode::Shadow, DaemonMode::Drive] {
+        let mut site = site(mode);
+        let mut daemon = site.begin();
+        let wide = submit(&site, 16, 900, Some(2));
+        site.work(&mut daemon, 12);
+        let together = FakeRequest { together: 6, ..FakeRequest::new(6, 50, 1_000) };
+        site.cluster.borrow_mut().submit(together);
+        site.work(&mut daemon, 20);
+        assert_eq!((shrinks(&site), notes(&daemon, "of its 4 nodes")), (vec![], vec![]));
+        if mode == DaemonMode::Drive {
+            let helped = submit(&site, 8, 50, None);
+            site.work(&mut daemon, 30);
+            let state = site.cluster.borrow().state(helped);
+            assert_eq!((shrinks(&site), state), (vec![(wide, 2)], Some(JobState::Running)));
+        }
+        assert_eq!(daemon.stats().differences, 0);
+        drop(daemon);
+        assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+    }
+}
+
 /// Jobs whose users allow nothing keep their nodes, and so do jobs that cannot shrink further.
 #[test]
 fn no_node_is_taken_from_a_job_that_does_not_allow_it() {
@@ -170,6 +195,28 @@ fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     assert_eq!(daemon.stats().differences, 0);
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
     site.work(&mut daemon, 20);
+    assert_eq!(daemon.stats().differences, 0);
+    site.finish(&mut daemon);
+    drop(daemon);
+    assert_eq!(journal::replay(&site.home().journal()).expect("replays").mismatch, None);
+}
+
+/// A job that has given nodes and is requeued needs what the cluster says that it does, not what it
+/// had once: it runs beside the job that has its nodes.
+#[test]
+fn a_job_that_gave_nodes_and_is_requeued_waits_with_its_present_size() {
+    let mut site = site(DaemonMode::Drive);
+    let mut daemon = site.begin();
+    let wide = submit(&site, 16, 100, Some(2));
+    site.work(&mut daemon, 12);
+    let other = submit(&site, 8, 400, None);
+    site.work(&mut daemon, 20);
+    assert_eq!((shrinks(&site), procs_of(&site, wide)), (vec![(wide, 2)], 8));
+    let key = site.cluster.borrow().truth().jobs[0].keys()[0];
+    site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
+    site.work(&mut daemon, 30);
+    let states = [wide, other].map(|number| site.cluster.borrow().state(number));
+    assert_eq!(states, [Some(JobState::Running); 2]);
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);
     drop(daemon);
