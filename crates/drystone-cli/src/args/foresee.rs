@@ -45,7 +45,7 @@ pub(crate) struct ForeseeArgs {
 
     /// Ask about jobs that still wait again at this interval, and score these answers apart: 6h,
     /// 30m, 1-0.
-    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Questions")]
+    #[arg(long, value_name = "TIME", value_parser = super::values::interval, help_heading = "Questions")]
     pub(crate) again: Option<Span>,
 
     /// Futures that are simulated for each question.
