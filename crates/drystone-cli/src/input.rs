@@ -179,10 +179,16 @@ impl WorkloadInput {
     /// Returns the metadata that represent the workload in every output.
     pub(crate) fn meta(&self) -> WorkloadMeta {
         let meta = WorkloadMeta::of(&self.workload, &self.audit, fingerprint(&self.workload));
-        match self.site.as_ref().and_then(SiteInput::window) {
+        match self.site.as_ref().and_then(SiteInput::window).filter(|_| !self.is_part()) {
             Some(window) => meta.within(window),
             None => meta,
         }
+    }
+
+    /// Returns whether the jobs are those of a part of the time only.
+    fn is_part(&self) -> bool {
+        let parts = ["month", "slice", "windows", "window"];
+        self.workload.provenance.settings.iter().any(|setting| parts.contains(&setting.name.as_str()))
     }
 
     /// Nodes may have many processors each: then most jobs are wider than such a machine.

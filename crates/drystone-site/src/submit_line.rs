@@ -4,20 +4,31 @@
 const VALUED: &[u8] = b"aAbBcCdDeFgGiJLmMnNopPqrStTwx";
 /// Long options that are not followed by a value, as far as they are often used.
 const BARE: &[&str] = &[
+    "bell",
     "contiguous",
     "disable-status",
+    "exact",
     "exclusive",
+    "get-user-env",
     "hold",
     "ignore-pbs",
+    "immediate",
+    "interactive",
+    "kill-on-bad-exit",
     "label",
     "multi-prog",
+    "nice",
+    "no-allocate",
+    "no-bell",
     "no-kill",
     "no-requeue",
     "no-shell",
     "overcommit",
+    "overlap",
     "oversubscribe",
     "parsable",
     "preserve-env",
+    "propagate",
     "pty",
     "quiet",
     "reboot",
@@ -28,6 +39,7 @@ const BARE: &[&str] = &[
     "use-min-nodes",
     "verbose",
     "wait",
+    "x11",
 ];
 
 /// Values of options. Of an option that is given twice, the last value holds, as in Slurm.
@@ -42,13 +54,21 @@ pub(crate) struct SubmitOptions<'a> {
 }
 
 impl<'a> SubmitOptions<'a> {
-    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. Words behind the program are options
-    /// of the program itself.
+    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. Words behind the program are options of
+    /// the program itself, and so are those behind `--wrap`: Slurm records `--wrap="grep -w n1"`
+    /// without quotes. Of a heterogeneous job it records the options of all components with each,
+    /// between colons, and nothing says to which they belong.
     pub(crate) fn read(line: &'a str) -> SubmitOptions<'a> {
         let mut options = SubmitOptions::default();
         let mut words = line.split_whitespace().skip(1).peekable();
         while let Some(word) = words.next() {
+            if word == ":" {
+                return SubmitOptions::default();
+            }
             if let Some(long) = word.strip_prefix("--") {
+                if long.split('=').next() == Some("wrap") {
+                    break;
+                }
                 let (name, value) = match long.split_once('=') {
                     Some((name, value)) => (name, Some(value)),
                     None if BARE.contains(&long) => (long, None),
@@ -97,7 +117,13 @@ mod tests {
             ("sbatch job.sh -w n1", None, None),
             ("srun --exclusive -p long -x n5 ./a.out -x 3", None, Some("n5")),
             ("sbatch -x n1 -x n2 job.sh", None, Some("n2")),
-            ("sbatch --wait --wrap=hostname -w n1", Some("n1"), None),
+            ("sbatch --wait -w n1 --wrap=hostname", Some("n1"), None),
+            ("sbatch -x n1 --wrap=grep -w n2 -x n3 file", None, Some("n1")),
+            ("sbatch --wrap minimap2 -x map-ont ref.fa", None, None),
+            ("sbatch -N1 -w n1 : -N1 -w n2 job.sh", None, None),
+            ("sbatch -w n1 job.sh : -w n2", Some("n1"), None),
+            ("srun --overlap ./a -w n1", None, None),
+            ("sbatch --nice job.sh -x n1", None, None),
             ("sbatch -w", None, None),
             ("", None, None),
         ] {

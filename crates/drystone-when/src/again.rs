@@ -84,7 +84,7 @@ pub(crate) struct RepeatedExaminer {
 impl RepeatedExaminer {
     pub(crate) fn new(every: Span, one_in: u32) -> RepeatedExaminer {
         RepeatedExaminer {
-            every,
+            every: every.max(Span(1)),
             next: Time::MIN,
             one_in: one_in.max(1),
             questions: Vec::new(),

@@ -45,7 +45,7 @@ pub(crate) struct ForeseeArgs {
 
     /// Interval at which jobs that still wait are asked about again, as 6h, 30m or 1-0; these
     /// answers are scored apart.
-    #[arg(long, value_name = "TIME", value_parser = super::values::span, help_heading = "Questions")]
+    #[arg(long, value_name = "TIME", value_parser = super::values::interval, help_heading = "Questions")]
     pub(crate) again: Option<Span>,
 
     /// Futures that are simulated for each question.

@@ -102,6 +102,14 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
     span.ok_or_else(|| "expected a time below 2⁴⁰ s such as 7d, 12h, 3600 or 7-00:00:00".to_string())
 }
 
+/// An interval in whole seconds, one at least.
+pub(crate) fn interval(text: &str) -> Result<Span, String> {
+    let whole = span(text)?;
+    (whole > Span::ZERO)
+        .then_some(whole)
+        .ok_or_else(|| "expected a second at least, such as 30m, 6h or 1-0".to_string())
+}
+
 pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
     text.parse().map_err(|error: SpecError| error.problem)
 }
@@ -110,4 +118,19 @@ pub(crate) fn policy(text: &str) -> Result<PolicySpec, String> {
 pub(crate) fn predictor(text: &str) -> Result<String, String> {
     drystone::parts::predict::forecast(text).map_err(|error: SpecError| error.problem)?;
     Ok(text.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_second_at_least() {
+        for text in ["", "x", "0", "0s", "0.4", "0.4s", "-5", "-6h", "1e30"] {
+            assert!(interval(text).is_err(), "{text}");
+        }
+        for (text, seconds) in [("1", 1), ("30m", 1_800), ("6h", 21_600), ("1-0", 86_400)] {
+            assert_eq!(interval(text), Ok(Span(seconds)), "{text}");
+        }
+    }
 }

@@ -80,6 +80,25 @@ fn shape_of(value: &Value) -> String {
     out
 }
 
+/// The time that a part of a site is over is its own, and so is the load: of the second week 168
+/// jobs, which have a quarter of the machine each.
+#[test]
+fn a_part_of_a_site_has_its_own_load() {
+    let folder = site();
+    let workload = |slice: &str| {
+        let json = folder.run(&["run", "site", "-p", "easy", "--slice", slice, "--format", "json", "--quiet"]).json();
+        json["workload"].clone()
+    };
+    let whole = folder.run(&["run", "site", "-p", "easy", "--format", "json", "--quiet"]).json();
+    assert!(whole["workload"]["window"].is_i64(), "{whole}");
+    let second = whole["workload"]["first_submit"].as_i64().expect("a second") + 168 * 3_600;
+    let part = workload(&format!("{second}.."));
+    let work: i64 = (168..336).map(|hour| 9_000 + hour % 5 * 3_600).sum();
+    let expected = work as f64 / (167.0 * 3_600.0) / 4.0;
+    let load = part["load"].as_f64().expect("a load");
+    assert!(part["window"].is_null() && (load - expected).abs() < 1e-9, "{load} {expected}");
+}
+
 #[test]
 fn an_import_says_what_it_did() {
     let folder = site();

@@ -182,6 +182,7 @@ fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
         job("7", "1", "cpu,gpu", "1000M", "gres/gpu:2"),
         job("8", "1", "cpu", "1000M", "N/A").replace("|(null)\n", "|big\n"),
         job("9", "1", "cpu", "1000M", "N/A").replace("|1|1000M|", "|3|1000M|"),
+        job("12", "5", "cpu", "3000Mc", "N/A"),
     ];
     state(&folder, &queue, [0, 0, 0]);
     let run = folder.run(&["when", "--state", "now", "--rehearse", "0", "--format", "json", "--quiet"]).json();
@@ -202,6 +203,10 @@ fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
         ("6", "asks for 1 GPU of type a100 on a node, but the nodes of partition gpu have 0 at most"),
         ("8", "asks for the feature big, but of the nodes of partition cpu none have it"),
         ("9", "asks for 3 nodes, but the nodes of partition cpu are only 2"),
+        (
+            "12",
+            "asks for 5 processors with 2.9 GB (3,000 MB) of memory each, but the nodes of partition cpu have room for 4",
+        ),
     ] {
         assert_eq!(why(name).as_deref(), Some(words), "{left_out:?}");
     }
@@ -221,6 +226,29 @@ fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
     folder.write("now/nodes.txt", nodes);
     let words = "asks for 1 processor, but the nodes of partition gpu that take new jobs now have 0";
     assert!(text().contains(words), "{}", text());
+}
+
+/// A node has the memory for two processors of the first job, and no GPU or two for the second,
+/// which asks for four wherever they are: both start at once on two nodes.
+#[test]
+fn a_job_that_no_node_has_room_for_alone_has_several() {
+    let folder = Folder::new();
+    let row = row(["1", "PENDING", "(Resources)", "4", "10:00", "N/A", "ann", "cpu", "", "normal", "3000Mc", "N/A"]);
+    state(&folder, &[row], [0; 3]);
+    let plans = answers(&folder, &[]);
+    assert!((0..=5).contains(&plan(&plans, "1")), "{plans:?}");
+    let conf = CONF.replace("NodeName=g1 CPUs", "NodeName=g[1-2] CPUs").replace("Nodes=g1", "Nodes=g[1-2]");
+    folder.write("now/slurm.conf", conf);
+    let nodes = folder.read("now/nodes.txt") + "NodeName=g2 CPUAlloc=0 CPUTot=4 State=IDLE Partitions=gpu\n";
+    folder.write("now/nodes.txt", nodes);
+    let queue = serde_json::json!({ "jobs": [{
+        "job_id": 2, "job_state": "PENDING", "state_reason": "Resources", "cpus": 4, "priority": 7, "node_count": 1,
+        "user_name": "ann", "partition": "gpu", "time_limit": 10, "submit_time": NOW - 60, "account": "bio",
+        "qos": "normal", "tres_req_str": "cpu=4,mem=1000M,node=1,gres/gpu=4", "tres_per_job": "gres:gpu:4"
+    }] });
+    folder.write("now/squeue.json", queue.to_string());
+    let plans = answers(&folder, &[]);
+    assert!((0..=5).contains(&plan(&plans, "2")), "{plans:?}");
 }
 
 /// A configuration that describes no machine is no reason to answer nothing.

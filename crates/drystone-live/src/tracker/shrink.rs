@@ -100,7 +100,7 @@ impl Tracker {
     /// have after what they gave before.
     fn give(&self, job: JobId, procs: Procs, kept: &mut BTreeMap<JobId, usize>, room: &mut IdleRoom) {
         let Some(fact) = self.key(job).and_then(|key| self.mirror.fact(key)) else { return };
-        let Some(each) = self.procs_of_a_node(fact) else { return };
+        let Some(each) = self.find_node_procs(fact) else { return };
         let counts = self.layout.counts(&fact.places, fact.procs);
         let had = kept.insert(job, (procs / each) as usize).unwrap_or(counts.len());
         let lost = counts.get((procs / each) as usize..had).unwrap_or_default();

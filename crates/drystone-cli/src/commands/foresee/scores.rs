@@ -161,10 +161,10 @@ fn unless_point(is_point: bool, text: String) -> String {
 }
 
 /// Makes a table of scores. A method that gives one number has no scores of distributions.
-fn table(rows: &[(String, bool, &ForecastScore)], first: &str) -> DocumentTable {
+fn table(rows: &[(String, bool, &ForecastScore)], [first, second]: [&str; 2]) -> DocumentTable {
     let columns = [
         first,
-        "jobs",
+        second,
         "CRPS",
         "log CRPS",
         "error p50",
@@ -177,16 +177,17 @@ fn table(rows: &[(String, bool, &ForecastScore)], first: &str) -> DocumentTable 
     let mut table = DocumentTable::new(columns);
     for (name, is_point, score) in rows {
         let number = |value: f64, digits| if score.questions == 0 { "-".to_string() } else { fixed(value, digits) };
+        let of_all = |value: f64| if score.questions == 0 { "-".to_string() } else { share(value) };
         table.row(vec![
             name.clone().into(),
             count(score.questions).into(),
             number(score.crps, 1).into(),
             number(score.log_crps, 3).into(),
             number(score.error[1], 1).into(),
-            unless_point(*is_point, share(score.coverage[0])).into(),
-            unless_point(*is_point, share(score.coverage[1])).into(),
+            unless_point(*is_point, of_all(score.coverage[0])).into(),
+            unless_point(*is_point, of_all(score.coverage[1])).into(),
             unless_point(*is_point, number(score.width[1], 0)).into(),
-            share(score.by_95).into(),
+            of_all(score.by_95).into(),
             unless_point(*is_point, number(score.calibration_error, 4)).into(),
         ]);
     }
@@ -201,7 +202,7 @@ impl Scores {
         let rows: Vec<_> = (again.methods.iter())
             .map(|(method, score)| (method.name().to_string(), method.is_point(), score))
             .collect();
-        document.table(table(&rows, "method"));
+        document.table(table(&rows, ["method", "questions"]));
     }
 
     /// The verdict, and the main scores of each method.
@@ -257,7 +258,7 @@ impl Printable for Scores {
             .iter()
             .map(|score| (score.method.name().to_string(), score.method.is_point(), &score.all))
             .collect();
-        document.table(table(&rows, "method"));
+        document.table(table(&rows, ["method", "jobs"]));
         self.add_repeated(&mut document);
         if let Some(ours) = calibrated(found) {
             document.heading("The calibrated answer by state");
@@ -267,7 +268,7 @@ impl Printable for Scores {
                 .filter(|(_, score)| score.questions > 0)
                 .map(|(state, score)| (state.name().to_string(), ours.method.is_point(), score))
                 .collect();
-            document.table(table(&rows, "state"));
+            document.table(table(&rows, ["state", "jobs"]));
         }
         document.heading("Skill of the calibrated answer: 1 - CRPS / CRPS, in %");
         let mut skills = DocumentTable::new(["over", "skill", "from", "to", "unanswered"]);

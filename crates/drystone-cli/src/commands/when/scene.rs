@@ -279,6 +279,8 @@ impl WhenScene {
         let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(here).cloned().collect();
         let keeps_limits = self.site_nodes.as_ref().is_some_and(SiteNodes::keeps_limits);
         self.conditions = QueueConditions::resolve(&mut jobs, self.now, keeps_limits);
+        let open: BTreeSet<&str> =
+            state.nodes.iter().filter(|node| state.takes_jobs(node)).map(|node| node.name.as_str()).collect();
         for (at, mut queued) in jobs.into_iter().enumerate() {
             without += u32::from(queued.limit.is_none());
             let pool = self.reserved.get(&queued.reservation);
@@ -287,7 +289,7 @@ impl WhenScene {
             if let Some(reason) = queued.reason.as_mut().filter(waits) {
                 reason.bar("asks for more processors or time than its reservation has left");
             }
-            let partition = self.find_partition(&queued, state);
+            let partition = self.find_partition(&queued, &open);
             if let Err(why) = &partition {
                 let (effect, why) = (WaitEffect::Bars, why.clone().into());
                 queued.reason = Some(WaitReason { effect, why, word: String::new(), begin: None });
@@ -300,7 +302,12 @@ impl WhenScene {
                 job.user = self.user(&queued.user);
                 if let Some(own) = &mut self.site_nodes {
                     let names = QueueNames { partition: &partition, ..QueueNames::of_queue(&queued) };
-                    own.describe(&mut job, names, shape_of_queued(&queued));
+                    let mut shape = shape_of_queued(&queued);
+                    if queued.since.is_none() {
+                        let demand = NodeDemand { partitions: &partition, procs: queued.procs, shape: &shape };
+                        shape = own.spread(&demand, &partition);
+                    }
+                    own.describe(&mut job, names, shape);
                     if queued.since.is_some() {
                         self.listed.push((self.observed.len(), queued.nodes.clone()));
                     }
@@ -325,19 +332,18 @@ impl WhenScene {
         }
     }
 
-    /// Returns the partitions of a job; of a waiting job the first in which it fits. A job that is
-    /// wider than the whole machine keeps its partitions: its row says so.
+    /// Returns the partitions of a job; of several the one that a waiting job fits in. A job that
+    /// is wider than the whole machine has a row of its own. `open`: nodes that take new jobs.
     ///
     /// # Errors
-    /// The demand of a waiting job that its partitions cannot meet.
-    fn find_partition(&self, queued: &QueueEntry, state: &ClusterState) -> Result<String, String> {
+    /// The demand of a waiting job that no node of its partitions meets.
+    fn find_partition(&self, queued: &QueueEntry, open: &BTreeSet<&str>) -> Result<String, String> {
         let waits = queued.since.is_none() && queued.kept().is_none() && queued.reservation.is_empty();
         let own = self.site_nodes.as_ref().filter(|_| waits && queued.procs <= self.open);
         let Some(own) = own else { return Ok(queued.partition.clone()) };
         let shape = shape_of_queued(queued);
         let demand = NodeDemand { partitions: &queued.partition, procs: queued.procs, shape: &shape };
-        let takes_jobs = |name: &str| state.nodes.iter().any(|node| node.name == name && state.takes_jobs(node));
-        own.find_partition(&demand, &takes_jobs).map(str::to_string)
+        own.find_partition(&demand, &|name| open.contains(name)).map(str::to_string)
     }
 
     /// Numbers of the forecaster. Under a policy with passes of its own clocks there are as many

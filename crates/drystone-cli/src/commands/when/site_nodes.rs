@@ -141,6 +141,16 @@ impl SiteNodes {
         demand.find_partition(&self.conf, takes_jobs)
     }
 
+    /// Lets a waiting job that names no number of nodes have several, where no node of its partition
+    /// has the memory of its processors, or all of its GPUs.
+    pub(super) fn spread(&self, demand: &NodeDemand<'_>, partition: &str) -> NodeShape {
+        let mut shape = demand.shape.clone();
+        if shape.nodes == (0, 0) && demand.needs_several_nodes(&self.conf, partition) {
+            shape.nodes = (1, u32::MAX);
+        }
+        shape
+    }
+
     /// Moves a job to a partition.
     pub(super) fn move_to(&mut self, job: &mut Job, partition: &str) {
         job.partition = number(&mut self.numbers[2], partition);
@@ -227,7 +237,7 @@ pub(super) fn shape_of_queued(job: &QueueEntry) -> NodeShape {
     let nodes = u64::from(job.node_count.max(1));
     let devices = (job.gpus > 0).then(|| {
         let (count, per) = match job.gpus % nodes {
-            0 => (job.gpus / nodes, DevicePer::Node),
+            0 if !job.spreads_gpus => (job.gpus / nodes, DevicePer::Node),
             _ => (job.gpus, DevicePer::Job),
         };
         let count = u32::try_from(count).unwrap_or(u32::MAX);

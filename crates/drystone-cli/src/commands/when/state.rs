@@ -59,6 +59,8 @@ pub(super) struct QueueEntry {
     /// Memory in MB and GPUs, 0 where they are not known.
     pub(super) memory: u64,
     pub(super) gpus: u64,
+    /// True if its nodes need not have equal numbers of these GPUs.
+    pub(super) spreads_gpus: bool,
     /// Memory as it is asked for: of each node, or for each processor.
     pub(super) memory_each: NodeMemory,
     /// Type of its GPUs; empty for any.
@@ -349,6 +351,7 @@ fn json(path: &Path, text: &str) -> Result<(Vec<QueueEntry>, Option<i64>), Comma
             node_count: number(get("node_count")).and_then(|nodes| u32::try_from(nodes).ok()).unwrap_or(0),
             memory: tres.mem.unwrap_or(0),
             gpus: tres.gpu.unwrap_or(0),
+            spreads_gpus: ["tres_per_job", "tres_per_task"].into_iter().any(|key| word(get(key)).contains("gpu")),
             memory_each: memory_of_json(number(get("memory_per_cpu")), number(get("memory_per_node"))),
             gpu_kind: gpu_kind(&word(get("tres_req_str"))),
             features: features(&word(get("features"))),
@@ -546,6 +549,8 @@ fn table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailure> {
             node_count,
             memory: memory(field(16), node_count, procs.parse().unwrap_or(0)),
             gpus: gpus(field(17)).saturating_mul(u64::from(node_count.max(1))),
+            // squeue shows those of each node only.
+            spreads_gpus: false,
             memory_each: memory_each(field(16)),
             gpu_kind: gpu_kind(field(17)),
             features: features(field(18)),

@@ -25,18 +25,42 @@ impl NodeDemand<'_> {
         for name in self.partitions.split(',') {
             let Some(partition) = conf.partitions.iter().find(|own| own.name == name) else { return Ok(name) };
             let all: Vec<&ConfNode> = partition.nodes.iter().filter_map(|&at| conf.nodes.get(at as usize)).collect();
-            let open: Vec<&ConfNode> = all.iter().copied().filter(|node| takes_jobs(&node.name)).collect();
             let of = format!("the nodes of partition {name}");
-            let unmet = self.find_unmet(&all, &of, conf.counts_memory);
-            let unmet_now = || self.find_unmet(&open, &format!("{of} that take new jobs now"), conf.counts_memory);
-            let Some(words) = unmet.or_else(unmet_now) else { return Ok(name) };
+            let whole = self.find_unmet(&all, &of, conf.counts_memory);
+            let now = || {
+                let open: Vec<&ConfNode> = all.iter().copied().filter(|node| takes_jobs(&node.name)).collect();
+                self.find_unmet(&open, &format!("{of} that take new jobs now"), conf.counts_memory)
+            };
+            let Some(words) = whole.or_else(now) else { return Ok(name) };
             first.get_or_insert(words);
         }
         Err(first.unwrap_or_default())
     }
 
-    /// Returns in words the first demand that these nodes do not meet, and what they have instead.
-    /// `of` names the nodes.
+    /// Returns whether nodes of a partition have the processors that the job asks for, but none the
+    /// memory of these or the devices as well.
+    pub(super) fn needs_several_nodes(&self, conf: &SlurmConf, partition: &str) -> bool {
+        let Some(own) = conf.partitions.iter().find(|own| own.name == partition) else { return false };
+        let nodes: Vec<&ConfNode> = own.nodes.iter().filter_map(|&at| conf.nodes.get(at as usize)).collect();
+        let has_devices = |node: &ConfNode| {
+            self.shape.devices.iter().all(|device| devices_of(node, device) >= u64::from(device.count))
+        };
+        let has_room = |node: &ConfNode| self.procs_on(node, conf.counts_memory) >= u64::from(self.procs);
+        nodes.iter().any(|node| node.cpus >= self.procs)
+            && !nodes.iter().any(|node| has_room(node) && has_devices(node))
+    }
+
+    /// Returns the number of the job's processors that a node has, and has the memory for.
+    fn procs_on(&self, node: &ConfNode, counts_memory: bool) -> u64 {
+        match self.shape.memory {
+            NodeMemory::PerCore(kb) if counts_memory && kb > 0 => {
+                u64::from(node.cpus).min(node.memory_mb / kb.div_ceil(1024))
+            }
+            _ => node.cpus.into(),
+        }
+    }
+
+    /// The first demand that these nodes do not meet, and what they have instead.
     fn find_unmet(&self, nodes: &[&ConfNode], of: &str, counts_memory: bool) -> Option<String> {
         let procs = |nodes: &[&ConfNode]| nodes.iter().map(|node| u64::from(node.cpus)).sum::<u64>();
         let processors = plural(self.procs.into(), "processor");
@@ -76,8 +100,15 @@ impl NodeDemand<'_> {
                 ));
             }
         }
-        let few = u64::from(self.procs) > procs(&left);
-        few.then(|| format!("asks for {processors}, but {of} that meet its other demands have {}", procs(&left)))
+        let room = left.iter().map(|node| self.procs_on(node, counts_memory)).sum::<u64>();
+        match self.shape.memory {
+            _ if u64::from(self.procs) <= room => None,
+            NodeMemory::PerCore(kb) if room < procs(&left) => {
+                let each = memory_text(kb.div_ceil(1024));
+                Some(format!("asks for {processors} with {each} of memory each, but {of} have room for {room}"))
+            }
+            _ => Some(format!("asks for {processors}, but {of} that meet its other demands have {room}")),
+        }
     }
 }
 
