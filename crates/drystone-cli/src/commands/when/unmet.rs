@@ -43,7 +43,7 @@ impl NodeDemand<'_> {
         let Some(own) = conf.partitions.iter().find(|own| own.name == partition) else { return false };
         let nodes: Vec<&ConfNode> = own.nodes.iter().filter_map(|&at| conf.nodes.get(at as usize)).collect();
         let has_devices = |node: &ConfNode| {
-            self.shape.devices.iter().all(|device| devices_of(node, device) >= u64::from(device.count))
+            self.shape.devices.iter().all(|device| count_devices(node, device) >= u64::from(device.count))
         };
         let has_room = |node: &ConfNode| self.procs_on(node, conf.counts_memory) >= u64::from(self.procs);
         nodes.iter().any(|node| node.cpus >= self.procs)
@@ -60,7 +60,7 @@ impl NodeDemand<'_> {
         }
     }
 
-    /// The first demand that these nodes do not meet, and what they have instead.
+    /// Returns in words the first demand that these nodes do not meet, and what they have instead.
     fn find_unmet(&self, nodes: &[&ConfNode], of: &str, counts_memory: bool) -> Option<String> {
         let procs = |nodes: &[&ConfNode]| nodes.iter().map(|node| u64::from(node.cpus)).sum::<u64>();
         let processors = plural(self.procs.into(), "processor");
@@ -104,7 +104,7 @@ impl NodeDemand<'_> {
         match self.shape.memory {
             _ if u64::from(self.procs) <= room => None,
             NodeMemory::PerCore(kb) if room < procs(&left) => {
-                let each = memory_text(kb.div_ceil(1024));
+                let each = show_memory(kb.div_ceil(1024));
                 Some(format!("asks for {processors} with {each} of memory each, but {of} have room for {room}"))
             }
             _ => Some(format!("asks for {processors}, but {of} that meet its other demands have {room}")),
