@@ -54,8 +54,8 @@ pub(crate) struct SubmitOptions<'a> {
 }
 
 impl<'a> SubmitOptions<'a> {
-    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. Words behind the program are options of
-    /// the program itself, and so are those behind `--wrap`: Slurm records `--wrap="grep -w n1"`
+    /// Reads a command such as `sbatch -N 2-4 -x n7 job.sh`. Words behind the program are options
+    /// of the program itself, and so are those behind `--wrap`: Slurm records `--wrap="grep -w n1"`
     /// without quotes. Of a heterogeneous job it records the options of all components with each,
     /// between colons, and nothing says to which they belong.
     pub(crate) fn read(line: &'a str) -> SubmitOptions<'a> {

@@ -78,8 +78,8 @@ impl Tracker {
         vain
     }
 
-    /// Returns the room once running jobs have given what was ordered from them, and those that wait
-    /// for that have started; and the nodes that these keep.
+    /// Returns the room once running jobs have given what was ordered from them, and those that
+    /// wait for that have started; and the nodes that these keep.
     fn room_to_come(&self) -> (IdleRoom, BTreeMap<JobId, usize>) {
         let (mut room, mut kept) = (self.room(), BTreeMap::new());
         let flying: Vec<&Tracked> = self.flying.iter().filter_map(|key| self.jobs.get(key)).collect();

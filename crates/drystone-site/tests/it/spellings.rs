@@ -102,11 +102,11 @@ fn a_time_that_was_queued_is_told_by_its_values() {
 fn a_number_of_another_name_is_asked_for() {
     let head = "rec,person,t_submit,t_begin,t_finish,ncores\n";
     let rows = ["7,ann,1700000000,1700000060,1700003660,4\n", "8,bob,1700000000,1700000060,1700000160,4\n"];
-    let error = error_of(&format!("{head}{}{}", rows[0], rows[1]), &utc());
+    let error = error_of(format!("{head}{}{}", rows[0], rows[1]), &utc());
     assert_eq!(own_line(&error), "-,User,Submit,Start,End,AllocCPUS");
     assert!(error.contains("rows are numbered; or is `rec` the job's number (JobID, or JobKey for names)?"), "{error}");
     // A number that occurs twice cannot be the job's.
-    let error = error_of(&format!("{head}{}{}{}", rows[0], rows[1], rows[1]), &utc());
+    let error = error_of(format!("{head}{}{}{}", rows[0], rows[1], rows[1]), &utc());
     assert!(error.contains("no column has a different value in each row"), "{error}");
 }
 

@@ -141,8 +141,8 @@ impl SiteNodes {
         demand.find_partition(&self.conf, takes_jobs)
     }
 
-    /// Lets a waiting job that names no number of nodes have several, where no node of its partition
-    /// has the memory of its processors, or all of its GPUs.
+    /// Lets a waiting job that names no number of nodes have several, where no node of its
+    /// partition has the memory of its processors, or all of its GPUs.
     pub(super) fn spread(&self, demand: &NodeDemand<'_>, partition: &str) -> NodeShape {
         let mut shape = demand.shape.clone();
         if shape.nodes == (0, 0) && demand.needs_several_nodes(&self.conf, partition) {
