@@ -309,9 +309,9 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
 fn drop_node_names(names: &mut Symbols, asks: Symbol) -> Symbol {
     let text = names.text(asks).into_owned();
     let is_kept = |word: &&str| !word.starts_with("on=") && !word.starts_with("without=");
-    let kept: Vec<&str> = text.split_ascii_whitespace().filter(is_kept).collect();
-    let kept = kept.join(" ");
-    if kept == text { asks } else { names.intern(kept.as_bytes()) }
+    let words: Vec<&str> = text.split_ascii_whitespace().filter(is_kept).collect();
+    let nameless = words.join(" ");
+    if nameless == text { asks } else { names.intern(nameless.as_bytes()) }
 }
 
 /// Lists of nodes, each node by itself.

@@ -32,8 +32,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let desk = &mut self.desks[at];
         let Some(fact) = desk.core.tracker().mirror().fact(giver) else { return Ok(()) };
         let (nodes, each) = (fact.nodes, fact.procs / fact.nodes.max(1));
-        let kept = procs / each.max(1);
-        let (name, other, count) = (giver.name(), head.name(), nodes.saturating_sub(kept));
+        let nodes_left = procs / each.max(1);
+        let (name, other, count) = (giver.name(), head.name(), nodes.saturating_sub(nodes_left));
         if self.config.mode == DaemonMode::Drive {
             tracing::info!(job = name, nodes = count, starts = other, "gives nodes");
             return self.note_of(at, &format!("job {name} gives {count} of its {nodes} nodes, and job {other} starts"));

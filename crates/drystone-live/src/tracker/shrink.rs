@@ -47,14 +47,14 @@ impl Tracker {
         if !actions.list().iter().any(|action| matches!(action, Action::Resize { .. })) {
             return vain;
         }
-        let (mut room, mut kept) = self.room_to_come();
+        let (mut room, mut nodes_left) = self.room_to_come();
         let mut givers: Vec<usize> = Vec::new();
-        let mut before = (room.clone(), kept.clone());
+        let mut before = (room.clone(), nodes_left.clone());
         for (at, action) in actions.list().iter().enumerate() {
             match *action {
                 Action::Resize { job, procs, .. } => {
                     givers.push(at);
-                    self.give(job, procs, &mut kept, &mut room);
+                    self.give(job, procs, &mut nodes_left, &mut room);
                 }
                 Action::Start { job, why, .. } => {
                     let key = self.key(job);
@@ -66,10 +66,10 @@ impl Tracker {
                     if matches!(why, StartReason::Head) {
                         if !fits && !givers.is_empty() {
                             vain.extend(givers.iter().copied().chain([at]));
-                            (room, kept) = before.clone();
+                            (room, nodes_left) = before.clone();
                         }
                         givers.clear();
-                        before = (room.clone(), kept.clone());
+                        before = (room.clone(), nodes_left.clone());
                     }
                 }
                 _ => {}
@@ -81,11 +81,11 @@ impl Tracker {
     /// Returns the room once running jobs have given what was ordered from them, and those that
     /// wait for that have started; and the nodes that these keep.
     fn room_to_come(&self) -> (IdleRoom, BTreeMap<JobId, usize>) {
-        let (mut room, mut kept) = (self.room(), BTreeMap::new());
+        let (mut room, mut nodes_left) = (self.room(), BTreeMap::new());
         let flying: Vec<&Tracked> = self.flying.iter().filter_map(|key| self.jobs.get(key)).collect();
         for t in flying.iter().filter(|t| t.flies(Flying::Shrinking)) {
             if let (Some(id), Some(job)) = (t.id, &t.job) {
-                self.give(id, job.procs, &mut kept, &mut room);
+                self.give(id, job.procs, &mut nodes_left, &mut room);
             }
         }
         for t in flying.iter().filter(|t| t.flies(Flying::Planned)) {
@@ -93,16 +93,16 @@ impl Tracker {
                 room.owe(&self.need(t, fact, t.narrow));
             }
         }
-        (room, kept)
+        (room, nodes_left)
     }
 
-    /// Gives back the nodes of a job that it loses with so many processors; `kept`: nodes that jobs
-    /// have after what they gave before.
-    fn give(&self, job: JobId, procs: Procs, kept: &mut BTreeMap<JobId, usize>, room: &mut IdleRoom) {
+    /// Gives back the nodes that a job loses with so many processors. `nodes_left`: numbers of nodes
+    /// of jobs that gave some before.
+    fn give(&self, job: JobId, procs: Procs, nodes_left: &mut BTreeMap<JobId, usize>, room: &mut IdleRoom) {
         let Some(fact) = self.key(job).and_then(|key| self.mirror.fact(key)) else { return };
         let Some(each) = self.find_node_procs(fact) else { return };
         let counts = self.layout.counts(&fact.places, fact.procs);
-        let had = kept.insert(job, (procs / each) as usize).unwrap_or(counts.len());
+        let had = nodes_left.insert(job, (procs / each) as usize).unwrap_or(counts.len());
         let lost = counts.get((procs / each) as usize..had).unwrap_or_default();
         room.give_back(&self.need_anywhere(fact, false), lost);
     }

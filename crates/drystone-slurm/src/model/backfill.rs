@@ -63,9 +63,6 @@ pub struct BackfillPass {
     /// Refusals of jobs for want of a place beside the present plans, or by a limit.
     #[serde(skip)]
     twins: TwinRefusals,
-    /// True if the look at the last job has reset the weights of its nodes.
-    #[serde(skip)]
-    has_reset: bool,
 }
 
 /// Position at which the search for a job's start continues.
@@ -427,14 +424,11 @@ impl BackfillPass {
         let (look, params) = ((now, unplanned), desk.params);
         let is_plain = !desk.pauses && params.assoc_limit_stop == 0 && params.bf_licenses == 0;
         let is_shared = is_plain && self.paused.is_none() && have_one_verdict(desk.cluster, job);
+        self.twins.keep_those_at(desk.cluster.machine.resources.bytes.changes());
         if let Some(refusal) = self.twins.find(job, look).filter(|_| is_shared) {
-            if refusal.has_reset {
-                desk.cluster.reset_bytes(job);
-            }
             self.tried += refusal.tried;
             return JobResult::Verdict(refusal.verdict.clone());
         }
-        self.has_reset = false;
         let tried = self.tried;
         let mut free = desk.scratch.take_free(desk.cluster.machine.nodes());
         let found = self.search(desk, job, now, unplanned, &mut free);
@@ -442,8 +436,7 @@ impl BackfillPass {
         if let JobResult::Verdict(verdict) = &found
             && is_shared
         {
-            let trace = (self.tried - tried, self.has_reset);
-            self.twins.add(TwinRefusal::new(job, look, verdict, trace));
+            self.twins.add(TwinRefusal::new(job, look, verdict, self.tried - tried));
         }
         found
     }
@@ -682,7 +675,6 @@ impl BackfillPass {
             ledger.before(job, machine).or_else(|| ledger.after(job, alloc, gpus, machine))
         };
         cluster.reset_bytes(job);
-        self.has_reset = true;
         let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
         let reason = limited(alloc.as_ref());
         if params.assoc_limit_stop != 0 {

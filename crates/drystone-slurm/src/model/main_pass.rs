@@ -230,7 +230,7 @@ impl MainPass {
         if let Some(reason) = after {
             let verdict = self.limited(cluster, job, reason, params);
             if is_shared {
-                self.twins.add(TwinRefusal::new(job, (now, false), &verdict, (0, true)));
+                self.twins.add(TwinRefusal::new(job, (now, false), &verdict, 0));
             }
             return verdict;
         }

@@ -4,57 +4,76 @@
 
 use super::NodeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// The byte of a node that no GPU job was tested on.
 const UNTOUCHED: u8 = 255;
 
 /// A byte for each node.
 #[derive(Debug, Default)]
-pub struct StoredBytes(Vec<AtomicU8>);
+pub struct StoredBytes {
+    bytes: Vec<AtomicU8>,
+    changes: AtomicU64,
+}
 
 impl StoredBytes {
     /// Of a machine of `nodes`.
     pub fn new(nodes: usize) -> StoredBytes {
-        StoredBytes((0..nodes).map(|_| AtomicU8::new(UNTOUCHED)).collect())
+        StoredBytes::of((0..nodes).map(|_| UNTOUCHED), 0)
+    }
+
+    fn of(bytes: impl IntoIterator<Item = u8>, changes: u64) -> StoredBytes {
+        StoredBytes { bytes: bytes.into_iter().map(AtomicU8::new).collect(), changes: changes.into() }
+    }
+
+    /// Returns the number of changes of bytes so far. Looks at the same number have the same bytes.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    fn store(&self, byte: &AtomicU8, value: u8) {
+        if byte.load(Ordering::Relaxed) != value {
+            byte.store(value, Ordering::Relaxed);
+            self.changes.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// The byte of a node.
     #[inline]
     pub(super) fn get(&self, node: usize) -> u8 {
-        self.0.get(node).map_or(UNTOUCHED, |byte| byte.load(Ordering::Relaxed))
+        self.bytes.get(node).map_or(UNTOUCHED, |byte| byte.load(Ordering::Relaxed))
     }
 
     /// A GPU job was tested on a node that could give it so many GPUs.
     #[inline]
     pub(super) fn set(&self, node: usize, gpus: i64) {
-        if let Some(byte) = self.0.get(node) {
-            byte.store(UNTOUCHED - gpus.clamp(0, i64::from(UNTOUCHED)) as u8, Ordering::Relaxed);
+        if let Some(byte) = self.bytes.get(node) {
+            self.store(byte, UNTOUCHED - gpus.clamp(0, i64::from(UNTOUCHED)) as u8);
         }
     }
 
     /// Sets the nodes back.
     pub(super) fn reset(&self, nodes: &NodeSet) {
-        if !self.0.is_empty() {
-            nodes.iter().filter_map(|node| self.0.get(node)).for_each(|byte| byte.store(UNTOUCHED, Ordering::Relaxed));
+        if !self.bytes.is_empty() {
+            nodes.iter().filter_map(|node| self.bytes.get(node)).for_each(|byte| self.store(byte, UNTOUCHED));
         }
     }
 
     /// Takes over what another machine has stored.
     pub fn assign(&self, other: &StoredBytes) {
-        for (own, other) in self.0.iter().zip(&other.0) {
-            own.store(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        for (own, other) in self.bytes.iter().zip(&other.bytes) {
+            self.store(own, other.load(Ordering::Relaxed));
         }
     }
 
     fn bytes(&self) -> Vec<u8> {
-        self.0.iter().map(|byte| byte.load(Ordering::Relaxed)).collect()
+        self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).collect()
     }
 }
 
 impl Clone for StoredBytes {
     fn clone(&self) -> StoredBytes {
-        StoredBytes(self.bytes().into_iter().map(AtomicU8::new).collect())
+        StoredBytes::of(self.bytes(), self.changes())
     }
 }
 
@@ -74,6 +93,25 @@ impl Serialize for StoredBytes {
 
 impl<'de> Deserialize<'de> for StoredBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoredBytes, D::Error> {
-        Ok(StoredBytes(Vec::<u8>::deserialize(deserializer)?.into_iter().map(AtomicU8::new).collect()))
+        Ok(StoredBytes::of(Vec::<u8>::deserialize(deserializer)?, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_changes_a_byte_is_a_change() {
+        let bytes = StoredBytes::new(2);
+        let all = NodeSet::of(2, [0, 1]);
+        bytes.reset(&all);
+        bytes.set(1, 0);
+        assert_eq!(bytes.changes(), 0);
+        bytes.set(1, 3);
+        bytes.set(1, 3);
+        assert_eq!((bytes.get(1), bytes.changes()), (UNTOUCHED - 3, 1));
+        bytes.reset(&all);
+        assert_eq!((bytes.get(1), bytes.changes()), (UNTOUCHED, 2));
     }
 }

@@ -9,6 +9,8 @@ const MOST: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct TwinRefusals {
     list: Vec<TwinRefusal>,
+    /// Changes of the weights of nodes before them.
+    changes: u64,
 }
 
 /// Refusal of a job.
@@ -21,20 +23,13 @@ pub(super) struct TwinRefusal {
     pub(super) verdict: PassVerdict,
     /// Number of jobs that the look added to those that the pass has tried.
     pub(super) tried: i64,
-    /// True if the look has reset the weights of its nodes.
-    pub(super) has_reset: bool,
 }
 
 impl TwinRefusal {
     /// The refusal of a job; `None` where its twins do not share it.
-    pub(super) fn new(
-        job: &Pending,
-        look: (i64, bool),
-        verdict: &PassVerdict,
-        (tried, has_reset): (i64, bool),
-    ) -> Option<TwinRefusal> {
+    pub(super) fn new(job: &Pending, look: (i64, bool), verdict: &PassVerdict, tried: i64) -> Option<TwinRefusal> {
         let is_shared = matches!(verdict, PassVerdict::Limit(_) | PassVerdict::NoRoom);
-        let refusal = || TwinRefusal { job: strip_identity(job), look, verdict: verdict.clone(), tried, has_reset };
+        let refusal = || TwinRefusal { job: strip_identity(job), look, verdict: verdict.clone(), tried };
         is_shared.then(refusal)
     }
 }
@@ -58,6 +53,14 @@ impl TwinRefusals {
     pub(super) fn clear(&mut self) {
         self.list.clear();
     }
+
+    /// Forgets refusals with other weights of nodes than there are after so many `changes`: nodes
+    /// in another order may have room.
+    pub(super) fn keep_those_at(&mut self, changes: u64) {
+        if std::mem::replace(&mut self.changes, changes) != changes {
+            self.clear();
+        }
+    }
 }
 
 /// Returns a job without its number, age, priority and array: no verdict depends on these once a
@@ -68,8 +71,8 @@ fn strip_identity(job: &Pending) -> Pending {
     Pending { id, priority, submit, accrue, nice, array, throttle, weighed, ..job.clone() }
 }
 
-/// Returns whether the verdict on a job holds for its twins: the look for nodes leaves their
-/// weights as they are, and no job is preempted for another.
+/// Returns whether the verdict on a job holds for its twins: the look for nodes gives them no
+/// weights, and no job is preempted for another.
 pub(super) fn have_one_verdict(cluster: &ModelCluster, job: &Pending) -> bool {
     let demand = cluster.machine.resources.demand(job.demand);
     !cluster.preempting.is_on() && demand.is_none_or(|entry| entry.demand.gpus.is_none())
@@ -83,7 +86,7 @@ mod tests {
     fn a_job_that_asks_for_the_same_is_refused_likewise() {
         let mut twins = TwinRefusals::default();
         let limit = PassVerdict::Limit("QOSMaxCpuPerUserLimit");
-        twins.add(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, (1, true)));
+        twins.add(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, 1));
         let other = Pending { submit: 5, array: 2, ..Pending::new(2, 4, 600) };
         let verdict =
             |twins: &TwinRefusals, job: &Pending, look| twins.find(job, look).map(|refusal| refusal.verdict.clone());
@@ -100,8 +103,10 @@ mod tests {
         ] {
             assert_eq!(verdict(&twins, &unlike, (7, false)), None);
         }
-        twins.clear();
-        assert_eq!(verdict(&twins, &other, (7, false)), None);
-        assert!(TwinRefusal::new(&other, (7, false), &PassVerdict::Reserved, (1, false)).is_none());
+        twins.keep_those_at(0);
+        assert!(twins.find(&other, (7, false)).is_some());
+        twins.keep_those_at(1);
+        assert!(twins.find(&other, (7, false)).is_none(), "nodes have other weights");
+        assert!(TwinRefusal::new(&other, (7, false), &PassVerdict::Reserved, 1).is_none());
     }
 }

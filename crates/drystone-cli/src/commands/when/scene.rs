@@ -415,8 +415,8 @@ impl WhenScene {
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
-        if let Some(kept) = queued.kept().filter(|kept| place.is_none() && kept.word.is_empty()) {
-            return Err(CommandFailure::usage(format_args!("--job: job {name} {kept}: it cannot start")));
+        if let Some(reason) = queued.kept().filter(|reason| place.is_none() && reason.word.is_empty()) {
+            return Err(CommandFailure::usage(format_args!("--job: job {name} {reason}: it cannot start")));
         }
         if let Some(kept) = queued.kept().filter(|_| place.is_none()) {
             return Err(CommandFailure::usage(format_args!(

@@ -292,9 +292,9 @@ impl Session {
 
     /// Gives a resized job its place: if it shrinks, its lowest processors; if it grows, any.
     fn place_resized(&mut self, id: JobId, to: Procs) {
-        let kept: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest(to));
+        let lowest: Option<ProcSet> = self.s.world.named.remove(&id).map(|set| set.lowest(to));
         self.s.refresh();
-        self.s.take_place(id, kept.as_ref());
+        self.s.take_place(id, lowest.as_ref());
         self.s.refresh();
     }
 
