@@ -96,8 +96,8 @@ impl Tracker {
         (room, nodes_left)
     }
 
-    /// Gives back the nodes that a job loses with so many processors. `nodes_left`: numbers of nodes
-    /// of jobs that gave some before.
+    /// Gives back the nodes that a job loses with so many processors. `nodes_left`: numbers of
+    /// nodes of jobs that gave some before.
     fn give(&self, job: JobId, procs: Procs, nodes_left: &mut BTreeMap<JobId, usize>, room: &mut IdleRoom) {
         let Some(fact) = self.key(job).and_then(|key| self.mirror.fact(key)) else { return };
         let Some(each) = self.find_node_procs(fact) else { return };
