@@ -38,7 +38,7 @@ impl RepeatedMethod {
         match self {
             RepeatedMethod::Plan => "plan",
             RepeatedMethod::Raw => "raw",
-            RepeatedMethod::Arrivals => "calibrated at arrival",
+            RepeatedMethod::Arrivals => "at arrival",
             RepeatedMethod::Calibrated => "calibrated",
         }
     }

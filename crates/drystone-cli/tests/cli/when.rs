@@ -440,6 +440,28 @@ fn answers_on_a_log_are_scored() {
     assert!(error.contains("it knows true run times"), "{error}");
 }
 
+/// Questions that are asked again have a table and rows of their own, and leave the others as they
+/// are. An interval of no length is refused.
+#[test]
+fn jobs_that_wait_are_asked_about_again() {
+    let folder = Folder::new();
+    folder
+        .run(&["workload", "generate", "--procs", "32", "--jobs", "300", "--load", "1", "--out", "log.swf", "--quiet"])
+        .ok();
+    let args = ["foresee", "-w", "log.swf", "--samples", "20", "--quiet", "--method", "plan"];
+    let run = |more: &[&str]| folder.run(&[&args[..], more].concat()).ok();
+    let text = run(&["--again", "2h"]);
+    for part in ["Forecasts every 2.0 h while jobs wait", "at arrival", "questions"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let [csv, without] = [&["--format", "csv", "--again", "2h"][..], &["--format", "csv"]].map(run);
+    let (own, others): (Vec<&str>, Vec<&str>) = csv.lines().partition(|line| line.contains("asked again"));
+    assert_eq!((own.len(), others), (4, without.lines().collect()));
+    let error = folder.run(&["foresee", "-w", "log.swf", "--again", "0"]).fails(2);
+    assert!(error.contains("expected a second at least"), "{error}");
+}
+
 #[test]
 fn a_later_submission_is_told_for_a_job_that_is_not_submitted() {
     let folder = Folder::new();

@@ -203,6 +203,9 @@ impl Scores {
             .map(|(method, score)| (method.name().to_string(), method.is_point(), score))
             .collect();
         document.table(table(&rows, ["method", "questions"]));
+        document.text(
+            "at arrival: corrected by answers to jobs that had just come; calibrated: by answers to jobs that had waited",
+        );
     }
 
     /// The verdict, and the main scores of each method.
