@@ -103,6 +103,7 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
 }
 
 /// An interval in whole seconds, one at least.
+#[cfg(feature = "sites")]
 pub(crate) fn interval(text: &str) -> Result<Span, String> {
     let whole = span(text)?;
     (whole > Span::ZERO)
@@ -120,7 +121,7 @@ pub(crate) fn predictor(text: &str) -> Result<String, String> {
     Ok(text.trim().to_string())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "sites"))]
 mod tests {
     use super::*;
 
