@@ -121,6 +121,12 @@ impl WorkProgress {
         self.bar.set_message(visible(&text).into_owned());
     }
 
+    /// Returns whether the work takes long enough to be watched.
+    #[cfg(feature = "sites")]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.since.elapsed() >= PATIENCE
+    }
+
     /// Says a line of its own, above the bar, of work that takes long enough to be watched.
     pub(crate) fn tell(&self, text: &str) {
         if self.since.elapsed() >= PATIENCE {

@@ -117,7 +117,7 @@ pub fn judge(
             seen_change: (!seen.is_empty()).then(|| change(&seen)),
             unseen_change: change(&unseen),
             interval: difference.and_then(|one| one.interval(CONFIDENCE)),
-            verdict: difference.map(|one| one.verdict(one.p_value(), CONFIDENCE)),
+            verdict: difference.map(|one| one.verdict(one.p_value(), CONFIDENCE, 1)),
             signs: difference.map(|one| one.signs),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),

@@ -103,6 +103,7 @@ pub(crate) fn judge_metric(
         sums.iter().map(|own| MeanDifference::between(units(base), units(own))).collect();
     let is_judged = |at: usize| at != baseline && before.is_some() && mean(&sums[at]).is_some();
     let p: Vec<Option<f64>> = (0..sums.len()).map(|at| differences[at].p_value().filter(|_| is_judged(at))).collect();
+    let family = (0..sums.len()).filter(|&at| is_judged(at)).count();
     let mut corrected = correct_family(&p.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
     let judged = (0..sums.len()).map(|at| {
         let (after, difference) = (mean(&sums[at]), &differences[at]);
@@ -112,7 +113,7 @@ pub(crate) fn judge_metric(
         });
         let p_family = p[at].and_then(|_| corrected.next());
         let interval = difference.interval(confidence).filter(|_| is_judged(at));
-        let verdict = if is_judged(at) { verdict_word(difference.verdict(p_family, confidence)) } else { "no_ratio" };
+        let verdict = if is_judged(at) { verdict_word(difference.verdict(p_family, confidence, family)) } else { "no_ratio" };
         (after, relative, interval, p[at], p_family, verdict)
     });
     Ok(judged.collect())

@@ -59,9 +59,9 @@ impl PairedChange {
         }
     }
 
-    /// Judges it as one of a family, by its corrected p value.
-    pub fn judge_in_family(&mut self, p: f64, confidence: f64) {
-        self.verdict = self.evidence.verdict(Some(p), confidence);
+    /// Judges it as one of a family of so many, by its corrected p value.
+    pub fn judge_in_family(&mut self, p: f64, confidence: f64, family: usize) {
+        self.verdict = self.evidence.verdict(Some(p), confidence, family);
     }
 
     /// Returns whether there is an interval that says something of the size.
@@ -121,7 +121,7 @@ pub fn paired<'a>(jobs: impl Iterator<Item = &'a PairedWait>, periods: &Periods,
         change_interval,
         p: evidence.p_value(),
         signs: evidence.signs,
-        verdict: match evidence.verdict(evidence.p_value(), confidence) {
+        verdict: match evidence.verdict(evidence.p_value(), confidence, 1) {
             DifferenceVerdict::Shorter | DifferenceVerdict::Longer if periods.length() == PeriodLength::Day => {
                 DifferenceVerdict::TooFew
             }

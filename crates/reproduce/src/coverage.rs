@@ -277,7 +277,7 @@ fn count(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
         [only] => {
             let difference = MeanDifference::between(only.old.clone(), only.new.clone());
             let p = difference.p_value().is_some_and(|p| p < 1.0 - CONFIDENCE);
-            p || difference.decided_by_signs().is_some()
+            p || difference.decided_by_signs(CONFIDENCE, 1).is_some()
         }
         cases => Estimate::of_log(cases).is_ok_and(|estimate| estimate.p_value() < 1.0 - CONFIDENCE),
     };

@@ -4,4 +4,5 @@ mod again;
 mod answers;
 mod gates;
 mod rehearsal;
+mod repeated_rehearsal;
 mod shortcut;

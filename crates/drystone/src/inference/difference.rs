@@ -1,6 +1,6 @@
 //! The difference of one mean on one log: everything that is said of it.
 
-use super::estimate::{Estimate, NoEstimate, PairedSums, PeriodSum, says_nothing};
+use super::estimate::{Estimate, NoEstimate, PairedSums, PeriodSum, blocks_of, says_nothing};
 use super::signs::WeekSigns;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ pub const SAME_WORTH: f64 = 0.02;
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceVerdict {
     /// The new mean is smaller: by its p value, or in every one of at least eight weeks that
-    /// differ.
+    /// differ, or in every one of at least eight blocks of weeks.
     Shorter,
     /// The new mean is larger.
     Longer,
@@ -36,6 +36,8 @@ pub struct MeanDifference {
     pub estimate: Result<Estimate, NoEstimate>,
     /// Weeks by the sign of their difference.
     pub signs: WeekSigns,
+    /// Blocks of weeks by the sign of their difference.
+    pub block_signs: WeekSigns,
 }
 
 impl MeanDifference {
@@ -53,7 +55,12 @@ impl MeanDifference {
 
     fn of_case(case: PairedSums, estimate: fn(&[PairedSums]) -> Result<Estimate, NoEstimate>) -> MeanDifference {
         let signs = WeekSigns::count(&case.old, &case.new);
-        MeanDifference { estimate: estimate(std::slice::from_ref(&case)), signs }
+        let blocks = blocks_of(case.old.len().min(case.new.len()));
+        let sums = |weeks: &[PeriodSum]| -> Vec<PeriodSum> {
+            blocks.iter().map(|block| sum_up(&weeks[block.clone()])).collect()
+        };
+        let block_signs = WeekSigns::count(&sums(&case.old), &sums(&case.new));
+        MeanDifference { estimate: estimate(std::slice::from_ref(&case)), signs, block_signs }
     }
 
     /// The interval of new / old − 1, where there is one.
@@ -68,9 +75,10 @@ impl MeanDifference {
         self.estimate.ok().map(|estimate| estimate.p_value())
     }
 
-    /// Returns the verdict, with the p value that is to decide: the own one, or that of a family.
+    /// Returns the verdict, with the p value that is to decide: the own one, or that of a family of
+    /// so many.
     #[must_use]
-    pub fn verdict(&self, p: Option<f64>, confidence: f64) -> DifferenceVerdict {
+    pub fn verdict(&self, p: Option<f64>, confidence: f64, family: usize) -> DifferenceVerdict {
         if self.signs.weeks() > 0 && self.signs.longer + self.signs.shorter == 0 {
             return DifferenceVerdict::Same;
         }
@@ -78,7 +86,7 @@ impl MeanDifference {
             Ordering::Less => DifferenceVerdict::Shorter,
             _ => DifferenceVerdict::Longer,
         };
-        if let Some(direction) = self.decided_by_signs() {
+        if let Some(direction) = self.decided_by_signs(confidence, family) {
             return of(direction);
         }
         match (&self.estimate, p) {
@@ -93,11 +101,15 @@ impl MeanDifference {
         }
     }
 
-    /// Returns the direction that the signs decide. Where other jobs count on either side, all
-    /// weeks may go one way and the whole the other: then they decide nothing.
+    /// Returns the direction that the signs decide: those of the weeks, or those of the blocks where
+    /// all of them go one way and chance does that to any of the family in less than the rest of
+    /// the confidence. Where other jobs count on either side, all may go one way and the whole the
+    /// other: then they decide nothing.
     #[must_use]
-    pub fn decided_by_signs(&self) -> Option<Ordering> {
-        let direction = self.signs.decided()?;
+    pub fn decided_by_signs(&self, confidence: f64, family: usize) -> Option<Ordering> {
+        let is_rare = self.block_signs.chance() * (family as f64) < 1.0 - confidence;
+        let of_blocks = || self.block_signs.decided().filter(|_| self.block_signs.equal == 0 && is_rare);
+        let direction = self.signs.decided().or_else(of_blocks)?;
         let whole = self.estimate.map_or(direction, |estimate| estimate.logarithm.total_cmp(&0.0));
         (whole == direction).then_some(direction)
     }
@@ -107,4 +119,10 @@ impl MeanDifference {
     pub fn says_nothing(&self, confidence: f64) -> bool {
         self.interval(confidence).is_none_or(says_nothing)
     }
+}
+
+fn sum_up(weeks: &[PeriodSum]) -> PeriodSum {
+    let mut sum = PeriodSum::default();
+    weeks.iter().for_each(|week| sum.add(*week));
+    sum
 }

@@ -52,6 +52,13 @@ impl WeekSigns {
         }
     }
 
+    /// Returns the probability that all units that differ go one way if either way is as likely, and
+    /// none depends on another.
+    #[must_use]
+    pub fn chance(&self) -> f64 {
+        0.5_f64.powi((self.longer + self.shorter) as i32 - 1).min(1.0)
+    }
+
     /// Describes the side of most weeks: `shorter in 44 of 52 weeks`; `None` where no week differs.
     #[must_use]
     pub fn describe(&self, unit: &str) -> Option<String> {

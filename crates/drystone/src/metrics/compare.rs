@@ -192,11 +192,12 @@ fn family<'a>(
         others.map(|report| change(metric, units, (base, report), confidence)).collect();
     let p: Vec<f64> = changes.iter().filter_map(|(change, _)| change.evidence.p).collect();
     let mut corrected = correct_family(&p).into_iter();
+    let judged = changes.iter().filter(|(_, difference)| difference.is_some()).count();
     for (change, difference) in &mut changes {
         let Some(difference) = difference else { continue };
         change.evidence.p_family = change.evidence.p.and_then(|_| corrected.next());
         // All these measures are better when lower.
-        change.verdict = match difference.verdict(change.evidence.p_family, confidence) {
+        change.verdict = match difference.verdict(change.evidence.p_family, confidence, judged) {
             DifferenceVerdict::Shorter => MetricVerdict::Better,
             DifferenceVerdict::Longer => MetricVerdict::Worse,
             DifferenceVerdict::Same => MetricVerdict::Same,

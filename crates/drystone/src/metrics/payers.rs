@@ -83,5 +83,5 @@ fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {
         (first..=last).map(|week| class.weeks.get(&week).copied().unwrap_or_default()).collect()
     };
     let difference = MeanDifference::between(sums(old), sums(new));
-    difference.verdict(difference.p_value(), confidence) == DifferenceVerdict::Longer
+    difference.verdict(difference.p_value(), confidence, 1) == DifferenceVerdict::Longer
 }

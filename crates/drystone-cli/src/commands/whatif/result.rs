@@ -141,8 +141,8 @@ pub(super) fn judge_family(alternatives: &mut [NodeAlternative], noise: Option<f
     let p: Vec<f64> = alternatives.iter().filter_map(|one| one.wait.p).collect();
     let mut corrected = correct_family(&p).into_iter();
     for one in alternatives.iter_mut().filter(|one| one.wait.p.is_some()) {
-        let Some(p) = corrected.next() else { return };
-        one.wait.judge_in_family(p, confidence);
+        let Some(corrected_p) = corrected.next() else { return };
+        one.wait.judge_in_family(corrected_p, confidence, p.len());
         if one.verdict != AlternativeVerdict::Same {
             one.verdict = verdict_of(&one.wait, noise);
         }

@@ -2,6 +2,7 @@
 
 mod clock;
 mod conditions;
+mod early_plan;
 mod forecast_text;
 mod history;
 mod places;
@@ -58,7 +59,7 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     }
     let mut scene = WhenScene::read(dir, args, &policy)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
-    let told = answer(args, &mut scene)?;
+    let told = answer(args, &mut scene, &clock)?;
     let text = match &args.text {
         Some(template) => told.site_lines(&clock, template),
         None => told.text(&clock),
@@ -101,14 +102,15 @@ fn questions(args: &WhenArgs, policy: &PolicySpec) -> usize {
 }
 
 /// Rehearses, then answers for one job or for all.
-fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandFailure> {
+fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<WhenOutput, CommandFailure> {
     let policy = scene.policy.clone();
     let fail = |error: FutureError| failure(&policy, &error);
     let schedulers = Arc::clone(&scene.schedulers);
     let forecaster = Forecaster::with(&policy, scene.settings(args), move || schedulers()).map_err(fail)?;
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let mut forecaster = forecaster.on_threads(threads);
-    let rehearsal = scene.rehearse(&mut forecaster, questions(args, &policy)).map_err(fail)?;
+    let plan = early_plan::early_plan(args, scene, &mut forecaster, clock).map_err(fail)?;
+    let rehearsal = scene.rehearse(&mut forecaster, questions(args, &policy), plan).map_err(fail)?;
     warn_of(&rehearsal, &forecaster, scene);
     let asked = scene.asked(args)?;
     let adoption = scene.adopt().map_err(fail)?;
@@ -133,6 +135,12 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene) -> Result<WhenOutput, CommandF
     let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
     let times = simulated(&mut forecaster, session, &open).map_err(fail)?;
     let answers = forecaster.answers_of(session, &open, &times).map_err(fail)?;
+    let corrected = forecaster.correct_answers(&answers, Time(scene.now));
+    let open_jobs = ids.iter().filter(|(_, id)| id.is_some()).map(|&(job, _)| job);
+    let answers: Vec<StartAnswer> = (open_jobs.zip(answers.into_iter().zip(corrected)))
+        // A job that has just come is asked about for the first time.
+        .map(|(job, (first, repeated))| if scene.has_waited(job) { repeated } else { first })
+        .collect();
     let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
     let mut found = answers.into_iter().zip(plans);
     // Promises of the policy bind where the cluster schedules as the policy does.

@@ -366,13 +366,22 @@ impl WhenScene {
         }
     }
 
-    /// Learns from the past, and from the jobs of the queue as they came.
-    pub(super) fn rehearse(&self, forecaster: &mut Forecaster, questions: usize) -> Result<Rehearsal, FutureError> {
+    /// Learns from the past, and from the jobs of the queue as they came. Where that takes long
+    /// enough to be watched, `plan` is shown.
+    pub(super) fn rehearse(
+        &self,
+        forecaster: &mut Forecaster,
+        questions: usize,
+        plan: Option<String>,
+    ) -> Result<Rehearsal, FutureError> {
         // The job that is not submitted yet comes on top later.
         let progress = WorkProgress::new("rehearsing", "answers", Some(questions as u64));
-        let done = Cell::new(0);
+        let (done, plan) = (Cell::new(0), Cell::new(plan));
         let step = || {
             progress.add(1);
+            if progress.is_watched() && let Some(plan) = plan.take() {
+                progress.tell(&plan);
+            }
             done.set(done.get() + 1);
             // Where no bar can be seen, one line says how long it will take.
             if done.get() == FIRST_ANSWERS {
@@ -384,6 +393,12 @@ impl WhenScene {
             }
         };
         forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), questions, PATIENCE, &step)
+    }
+
+    /// Returns whether a job has competed for longer than a question at its arrival allows.
+    pub(super) fn has_waited(&self, job: usize) -> bool {
+        let one = &self.observed[job];
+        !one.held && Time(self.now) - one.eligible.max(one.job.submit) > PATIENCE
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.

@@ -1,0 +1,57 @@
+//! The plan by time limits, which is there at once: people read it while answers are rehearsed.
+
+use super::clock::TimeRounding::Up;
+use super::clock::ZoneClock;
+use super::scene::WhenScene;
+use crate::args::{StoryFormat, WhenArgs};
+use crate::output::number::plural;
+use crate::progress;
+use drystone::model::JobId;
+use drystone_when::{Forecaster, FutureError, RunTimes};
+
+/// Jobs of the plan that are shown, at most.
+const MOST: usize = 12;
+
+/// Returns the planned starts of the first waiting jobs, a line each; `None` where no one watches a
+/// terminal, no job waits for room, or the job that is asked about is not submitted yet.
+///
+/// # Errors
+/// A policy that cannot be simulated forward.
+pub(super) fn early_plan(
+    args: &WhenArgs,
+    scene: &WhenScene,
+    forecaster: &mut Forecaster,
+    clock: &ZoneClock,
+) -> Result<Option<String>, FutureError> {
+    let is_read = args.format == StoryFormat::Text && args.text.is_none() && args.procs.is_none();
+    if !is_read || progress::nobody_watches() {
+        return Ok(None);
+    }
+    let adoption = scene.adopt()?;
+    let named = |&id: &JobId| {
+        let job = *adoption.jobs.get(id.0 as usize)?;
+        Some((id, job, scene.name(job).0))
+    };
+    let is_asked = |job: usize, name: &str| {
+        args.job.as_ref().is_none_or(|asked| asked == name) && scene.is_of(job, args.partition.as_deref())
+    };
+    let waiting: Vec<JobId> = adoption.session.view().waiting().collect();
+    let rows: Vec<(JobId, String)> = (waiting.iter().filter_map(|id| named(id)))
+        .filter(|(_, job, name)| is_asked(*job, name))
+        .map(|(id, _, name)| (id, name))
+        .collect();
+    let ids: Vec<JobId> = rows.iter().take(MOST).map(|(id, _)| *id).collect();
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let starts = forecaster.point(&adoption.session, &ids, RunTimes::Limits)?;
+    let mut text = "if every job ran to its limit and none came; forecasts follow:".to_string();
+    for ((_, name), start) in rows.iter().zip(starts) {
+        let start = start.map_or("not within 14 days".to_string(), |start| clock.day_and_hour(scene.now, start, Up));
+        text += &format!("\n  job {name}  {start}");
+    }
+    if rows.len() > MOST {
+        text += &format!("\n  and {}", plural((rows.len() - MOST) as u64, "job"));
+    }
+    Ok(Some(text))
+}
