@@ -10,11 +10,13 @@ mod priority;
 mod queue;
 mod replay;
 mod rules;
+mod usage_reset;
 
 pub use fair::{FairShare, PriorityFormula};
 pub use priority::{Charged, JobPriorities, Multifactor};
 pub use replay::replay;
 pub use rules::SchedulerRules;
+pub use usage_reset::{ResetPeriod, UsageReset, read_date};
 
 use crate::model::{
     AdvanceReservation, Alloc, BackfillPass, ModelCluster, NodeSet, PassKind, Pending, VerdictObserver, WillRunScratch,
