@@ -2,6 +2,7 @@
 //! made.
 
 use super::futile::{FutileAsks, PartRooms};
+use super::reach::PassReach;
 use super::{Asleep, ModelSite, SchedulerDeed};
 use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, Pending, VerdictObserver};
 use std::collections::VecDeque;
@@ -72,8 +73,9 @@ impl ModelSite {
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let shortcut = !full && !self.cluster.preempting.is_on();
-        // The last job that may still start.
-        let (mut open, mut futile) = (Some(last), FutileAsks::default());
+        // The last job that may still start: the pass has to come to it before it is over.
+        let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
+        let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
         let mut started = Vec::new();
         for (place, job) in queue.range(..=last).enumerate() {
             if shortcut && open.is_none_or(|last| last < place) {
@@ -89,7 +91,9 @@ impl ModelSite {
             if pass.is_over() && !full {
                 break;
             }
-            if shortcut && pass.take_changed() {
+            let nearer = reach.pass(place, pass.tried());
+            if shortcut && (pass.take_changed() || nearer) {
+                open = open.map(|last| last.min(reach.end() - 1));
                 while let Some(last) = open.filter(|&last| last > place) {
                     let job = &queue[last];
                     if !futile.covers(job) {

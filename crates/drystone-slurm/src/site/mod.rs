@@ -8,6 +8,7 @@ mod leaving;
 mod passes;
 mod priority;
 mod queue;
+mod reach;
 mod replay;
 mod rules;
 mod usage_reset;
