@@ -577,7 +577,8 @@ impl BackfillPass {
             }
             if search.is_exact && now < start && start <= self.window_end {
                 // Without room for the whole plan any nodes meet other plans.
-                let span = (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
+                let span =
+                    (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
                 let (number, ends) = (usize::from(job.part), scratch.ends(cluster));
                 if self.table.lacks_room(number, span, soonest.at, u64::from(job.cpus), ends) {
                     from = start;

@@ -76,7 +76,7 @@ impl ModelSite {
         // The last job that may still start: the pass has to come to it before it is over.
         let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
         let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
-        let mut started = Vec::new();
+        let (mut started, mut done) = (Vec::new(), 0);
         for (place, job) in queue.range(..=last).enumerate() {
             if shortcut && open.is_none_or(|last| last < place) {
                 break;
@@ -91,6 +91,7 @@ impl ModelSite {
             if pass.is_over() && !full {
                 break;
             }
+            done = place;
             let nearer = reach.pass(place, pass.tried());
             if shortcut && (pass.take_changed() || nearer) {
                 open = open.map(|last| last.min(reach.end() - 1));
@@ -111,7 +112,8 @@ impl ModelSite {
         for job in self.remove(&started) {
             self.started(&job, at, PassKind::Backfill, out);
         }
-        self.finish(at, at, any, pass.holds_until());
+        let reached = if shortcut && reach.end() <= last { reach.holds_until(done) } else { i64::MAX };
+        self.finish(at, at, any, pass.holds_until().min(reached));
         self.pass = pass;
     }
 

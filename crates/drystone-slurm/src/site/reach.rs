@@ -4,14 +4,19 @@ use crate::conf::SchedParams;
 use crate::model::{ModelCluster, NONE, Pending};
 use std::collections::VecDeque;
 
+/// Seconds for which a job has to be sure to count: those that are not for long would have the next
+/// pass made soon.
+const LEAST: i64 = 300;
+
 /// Places that a pass may still come to.
 ///
 /// A job counts among those tested at its first try, if as many nodes as it needs have no plan that
 /// begins before its end. Nodes of a running job have none before the end of its limit. So some jobs
 /// are sure to count, whatever is planned before them, and a pass ends once so many have.
 pub(super) struct PassReach {
-    /// For each place up to the last one, whether the job there is sure to count.
-    sure: Vec<bool>,
+    /// For each place up to the last one, the time before which the job there is sure to count;
+    /// [`i64::MIN`]: it is not.
+    sure: Vec<i64>,
     /// Sure ones behind the present place and before the end.
     ahead: i64,
     /// Jobs that the pass tests at most.
@@ -33,15 +38,15 @@ impl PassReach {
         if (last as i64) < most || !counts_alone(cluster, params) {
             return reach;
         }
-        let held: Vec<HeldNodes> = (0..cluster.machine.parts.len())
-            .map(|part| HeldNodes::new(cluster, part, params.bf_resolution))
-            .collect();
+        let held: Vec<HeldNodes> =
+            (0..cluster.machine.parts.len()).map(|part| HeldNodes::new(cluster, part, params.bf_resolution)).collect();
         for job in queue.range(..=last) {
             if reach.ahead >= most {
                 break;
             }
-            let sure = is_plain(cluster, job) && held[usize::from(job.part)].suffice(job, now);
-            reach.sure.push(sure);
+            let until = held[usize::from(job.part)].suffice_until(job);
+            let sure = is_plain(cluster, job) && until > now + LEAST;
+            reach.sure.push(if sure { until } else { i64::MIN });
             reach.ahead += i64::from(sure);
         }
         reach.end = if reach.ahead >= most { reach.sure.len() } else { last + 1 };
@@ -56,21 +61,33 @@ impl PassReach {
     /// The pass is done with the job at `place`, and has tested so many. Returns whether there are
     /// fewer places.
     pub(super) fn pass(&mut self, place: usize, tried: i64) -> bool {
-        let Some(&sure) = self.sure.get(place).filter(|_| place < self.end) else { return false };
-        self.ahead -= i64::from(sure);
+        if place >= self.end.min(self.sure.len()) {
+            return false;
+        }
+        self.ahead -= i64::from(self.is_sure(place));
         let before = self.end;
-        while self.end > place + 1 && tried + self.ahead - i64::from(self.sure[self.end - 1]) >= self.most {
+        while self.end > place + 1 && tried + self.ahead - i64::from(self.is_sure(self.end - 1)) >= self.most {
             self.end -= 1;
-            self.ahead -= i64::from(self.sure[self.end]);
+            self.ahead -= i64::from(self.is_sure(self.end));
         }
         self.end < before
+    }
+
+    fn is_sure(&self, place: usize) -> bool {
+        self.sure[place] > i64::MIN
+    }
+
+    /// Returns the time before which the jobs behind `place` and before the end are still sure to
+    /// count.
+    pub(super) fn holds_until(&self, place: usize) -> i64 {
+        let ahead = self.sure.get(place + 1..self.end).unwrap_or_default();
+        ahead.iter().copied().filter(|&until| until > i64::MIN).min().unwrap_or(i64::MAX)
     }
 }
 
 /// Returns whether nothing but the count of jobs tested ends a pass or skips a job.
 fn counts_alone(cluster: &ModelCluster, params: &SchedParams) -> bool {
-    let skips =
-        [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
+    let skips = [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
     cluster.idle.is_single()
         && !cluster.idle.has_shared()
         && cluster.ledger.is_none()
@@ -107,12 +124,11 @@ impl HeldNodes {
         HeldNodes(ends)
     }
 
-    /// Returns whether as many nodes as a job needs have no plan up to its end, should it begin at
-    /// `now` seconds.
-    fn suffice(&self, job: &Pending, now: i64) -> bool {
-        let until = now.saturating_add(job.limit);
-        let behind = self.0.partition_point(|&(begin, _)| begin > until);
-        behind > 0 && self.0[behind - 1].1 >= job.min_nodes
+    /// Returns the time before which as many nodes as a job needs have no plan up to its end, should
+    /// it begin then.
+    fn suffice_until(&self, job: &Pending) -> i64 {
+        let first = self.0.partition_point(|&(_, sum)| sum < job.min_nodes);
+        self.0.get(first).map_or(i64::MIN, |&(begin, _)| begin.saturating_sub(job.limit))
     }
 }
 
@@ -138,7 +154,7 @@ mod tests {
         };
         // The limit of the first running job is over at 1,000 s, and a plan may begin at 960 s.
         let queue: VecDeque<Pending> =
-            [job(10, 5, 60), job(11, 4, 959), job(12, 1, 960), job(13, 4, 60), job(14, 1, 60), job(15, 1, 60)].into();
+            [job(10, 5, 60), job(11, 4, 659), job(12, 1, 660), job(13, 4, 60), job(14, 1, 60), job(15, 1, 60)].into();
         let params = SchedParams { bf_max_job_test: 2, ..SchedParams::default() };
         let new = |last| PassReach::new(&cluster, &queue, (0, last), &params);
         assert_eq!([new(5).end(), new(2).end(), new(1).end()], [4, 3, 2]);
@@ -148,7 +164,9 @@ mod tests {
         assert_eq!(reach.end(), 2);
         // It does not, and the third does: the fourth is not reached.
         let mut reach = new(5);
-        assert!(!reach.pass(0, 0) && !reach.pass(1, 1));
+        assert!(!reach.pass(0, 0));
+        assert_eq!(reach.holds_until(0), 301, "at 301 s the second would end at 960 s");
+        assert!(!reach.pass(1, 1));
         assert!(reach.pass(2, 2));
         assert_eq!(reach.end(), 3);
         // Without a limit of tests that is less than the queue, all places are.

@@ -111,7 +111,7 @@ fn first_day(year: i64, month: i64) -> i64 {
 
 /// Returns the year and the month of a day since 1970.
 fn month_of(day: i64) -> (i64, i64) {
-    let guess = 1970 + day.div_euclid(366);
+    let guess = 1970 + day.div_euclid(if day < 0 { 365 } else { 366 });
     let year = (guess..).take_while(|&year| first_day(year, 1) <= day).last().unwrap_or(guess);
     let month = (1..=12).rev().find(|&month| first_day(year, month) <= day).unwrap_or(1);
     (year, month)
