@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct NodeRanges(Arc<Mutex<BTreeMap<u64, (u32, u32)>>>);
 
 impl NodeRanges {
-    /// Takes note of a command with which a job was submitted.
-    pub(crate) fn note(&self, id: u64, line: &str) {
-        if let Some(range) = node_range(line) {
+    /// Takes note of a command with which a job of this name was submitted.
+    pub(crate) fn note(&self, id: u64, line: &str, name: &str) {
+        if let Some(range) = node_range(line, name) {
             let mut ranges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // Rows of one job may differ: the order in which they are read must not matter.
             let least = ranges.entry(id).or_insert(range);
@@ -27,8 +27,8 @@ impl NodeRanges {
 
 /// The range of nodes in a command such as `sbatch -N 2-4 job.sh`; `None` where it has none, or one
 /// number.
-fn node_range(line: &str) -> Option<(u32, u32)> {
-    SubmitOptions::read(line).nodes.and_then(read_range)
+fn node_range(line: &str, name: &str) -> Option<(u32, u32)> {
+    SubmitOptions::read(line, name).nodes.and_then(read_range)
 }
 
 /// Reads a range such as `2-4`, or `1k-2k` with `k` for 1,024.
@@ -66,7 +66,7 @@ mod tests {
             ("sbatch -N", None),
             ("", None),
         ] {
-            assert_eq!(node_range(line), expected, "{line}");
+            assert_eq!(node_range(line, ""), expected, "{line}");
         }
     }
 }

@@ -420,7 +420,8 @@ impl RowIntake {
         row.priority = draft.priority.unwrap_or(UNKNOWN);
         row.name = if draft.name.is_empty() { 0 } else { number_of(draft.name) };
         if let Some(ranges) = self.ranges.as_ref().filter(|_| !draft.command.is_empty() && row.id != NONE) {
-            ranges.note(row.id, &String::from_utf8_lossy(draft.command));
+            let [line, name] = [draft.command, draft.name].map(String::from_utf8_lossy);
+            ranges.note(row.id, &line, &name);
         }
         row.state = draft.state;
         (row.file, row.line) = (draft.place.file, draft.place.line);

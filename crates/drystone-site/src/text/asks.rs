@@ -21,6 +21,8 @@ pub(crate) struct AskColumns<'a> {
     pub(crate) memory: MemoryRequest,
     /// `SubmitLine`.
     pub(crate) command: &'a [u8],
+    /// `JobName`.
+    pub(crate) name: &'a [u8],
 }
 
 /// `mem=4096n` or `mem=4096c` (kilobytes for each node or processor), `mem=all`,
@@ -49,7 +51,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     words.iter_mut().for_each(|word| word.retain(|b| !b.is_ascii_whitespace()));
     words.sort_shared();
     words.dedup();
-    words.extend(find_named_nodes(of.command));
+    words.extend(find_named_nodes(of.command, of.name));
     let mut text = Vec::new();
     let memory = match of.memory {
         MemoryRequest::PerNode(kb) => write!(text, "mem={kb}n"),
@@ -68,10 +70,10 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     text
 }
 
-/// Returns the demands for nodes that a command names.
-fn find_named_nodes(command: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
-    let line = String::from_utf8_lossy(command);
-    let options = SubmitOptions::read(&line);
+/// Returns the demands for nodes that the command of a job with this name has.
+fn find_named_nodes(command: &[u8], name: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let [line, name] = [command, name].map(String::from_utf8_lossy);
+    let options = SubmitOptions::read(&line, &name);
     let word = |name: &str, list| SubmitOptions::read_list(list).map(|list| format!("{name}={list}").into_bytes());
     [word("on", options.only), word("without", options.excluded)].into_iter().flatten()
 }
@@ -108,6 +110,7 @@ mod tests {
             licences: licences.as_bytes(),
             memory,
             command: b"",
+            name: b"",
         };
         String::from_utf8(asks(of)).expect("text")
     }
@@ -122,11 +125,13 @@ mod tests {
                 licences: b"",
                 memory: MemoryRequest::Unknown,
                 command: command.as_bytes(),
+                name: b"big run",
             };
             String::from_utf8(asks(columns)).expect("text")
         };
         assert_eq!(text_of("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
         assert_eq!(text_of("sbatch -w ./hosts job.sh"), "gres/gpu=1");
+        assert_eq!(text_of("sbatch -J big run -w n1 job.sh"), "gres/gpu=1 on=n1");
     }
 
     #[test]

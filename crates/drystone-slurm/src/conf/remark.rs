@@ -84,7 +84,11 @@ const LEFT_OUT: &[(&str, &[&str], &str)] = &[
     ("MCSPlugin", &["mcs/none", "none"], "starts beside jobs of another group"),
     ("ResvOverRun", &["0"], "starts after the end of a reservation that its jobs overrun"),
     ("JobDefaults", &[], "processors and memory of jobs that ask for GPUs and say nothing of these"),
-    ("PriorityUsageResetPeriod", &["NONE"], "the order of the queue after use is forgotten on a day of the calendar"),
+    (
+        "PriorityUsageResetPeriod",
+        &["NONE", "NOW"],
+        "the order of the queue after a day on which use is forgotten, unless slurm(begins=DATE) says on which day the log begins",
+    ),
 ];
 
 /// Words of a list that change decisions and are not modelled: key, word, what it may cost.
@@ -101,7 +105,6 @@ const WORDS_LEFT_OUT: &[(&str, &str, &str)] = &[
     ("SelectTypeParameters", "ENFORCE_BINDING_GRES", "starts of jobs whose devices are far from their cores"),
     ("PriorityFlags", "ACCRUE_ALWAYS", "a job has no age before it could start"),
     ("PriorityFlags", "CALCULATE_RUNNING", "running jobs keep the priority with which they started"),
-    ("PriorityFlags", "DEPTH_OBLIVIOUS", "fair shares are those of NO_FAIR_TREE"),
     ("PreemptMode", "CHECKPOINT", "jobs are cancelled, as those without a checkpoint were"),
     ("PreemptMode", "GANG", "jobs do not take turns on the same processors"),
     ("PreemptMode", "SUSPEND", "jobs that others would suspend run on, and the others wait"),

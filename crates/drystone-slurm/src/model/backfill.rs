@@ -575,6 +575,16 @@ impl BackfillPass {
                 from = later;
                 continue;
             }
+            if search.is_exact && now < start && start <= self.window_end {
+                // Without room for the whole plan any nodes meet other plans.
+                let span =
+                    (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
+                let (number, ends) = (usize::from(job.part), scratch.ends(cluster));
+                if self.table.lacks_room(number, span, soonest.at, u64::from(job.cpus), ends) {
+                    from = start;
+                    continue;
+                }
+            }
             let alloc = soonest.alloc(cluster, job, free, scratch);
             match self.settle_plan(cluster, params, job, (now, start, limit), alloc, licences) {
                 Some(verdict) => return JobResult::Verdict(verdict),

@@ -79,6 +79,11 @@ impl IdleNodes {
         self.single
     }
 
+    /// Returns whether two jobs have the same processors, one of them suspended or unforeseen.
+    pub(crate) fn has_shared(&self) -> bool {
+        !self.twice.is_empty()
+    }
+
     /// Takes what a job gets.
     pub fn take(&mut self, alloc: &Alloc, machine: &ModelMachine) {
         if self.single {

@@ -308,3 +308,10 @@ pub struct RunningModelJob {
     /// Start, in seconds.
     pub start: i64,
 }
+
+impl RunningModelJob {
+    /// Number of its nodes among these.
+    pub(crate) fn count_on(&self, nodes: &NodeSet) -> u32 {
+        nodes.common_sparse(&self.words) as u32
+    }
+}

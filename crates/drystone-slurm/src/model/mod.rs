@@ -12,6 +12,7 @@ mod configured;
 mod first_plans;
 mod fit;
 mod furnished;
+mod held_words;
 mod idle;
 mod idle_steps;
 mod ledger;

@@ -51,5 +51,6 @@ pub(super) fn place_search(
         counted: false,
         is_hopeless: kind.is_hopeless,
         is_exact,
+        slides: false,
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct PlanTable {
     /// Memory that searches use again.
     #[serde(skip)]
     pub(super) window: SlidingAnd,
+    #[serde(skip)]
+    pub(super) spare: Vec<u64>,
 }
 
 /// Facts about the nodes of a partition in a record, worked out when they are asked for.

@@ -69,7 +69,10 @@ impl PlanTable {
     ) -> Option<LikelyTry> {
         self.renew_idle(&mut idle);
         let mut window = std::mem::take(&mut self.window);
-        window.clear();
+        // Tries of one search only move on.
+        if !std::mem::replace(&mut search.slides, true) {
+            window.clear();
+        }
         let likely = self.walk_tries(search, from, proof, &mut idle, &mut window);
         if likely.is_some_and(|likely| likely.known) {
             self.classes.spread(set_in_part(window.set(), self.classes.part(search.number)), free);
@@ -92,6 +95,7 @@ impl PlanTable {
             return Some(LikelyTry { from, later: 0, known: false });
         }
         let mut skipped = false;
+        let single = idle.cluster.idle.is_single();
         loop {
             let opens = std::mem::take(&mut search.opens);
             if search.counted && !opens && !std::mem::replace(&mut skipped, true) {
@@ -116,10 +120,12 @@ impl PlanTable {
             }
             window.slide(|index| self.set(index), at, stop.max(at + 1));
             let part = self.classes.part(number);
-            let counts = self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
             let step = idle.steps.step_at(idle.cluster, next.map_or(i64::MAX, |_| later));
-            let mut room = || self.idle.count(set_in_part(window.set(), part), step, idle.steps, &self.classes);
-            let fails = !counts || room() < cpus;
+            let room = self.idle.count(set_in_part(window.set(), part), step, idle.steps, &self.classes);
+            // No more than one processor of each node is idle where nodes have one.
+            let counts = (single && room >= u64::from(search.need()))
+                || self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
+            let fails = !counts || room < cpus;
             if opens {
                 search.first_try = Some((later, counts, fails));
             }
@@ -145,6 +151,34 @@ impl PlanTable {
             proof.failed(from, later, self.begins_none(proof.bound(from, limit), until));
             (from, at) = (later, next);
         }
+    }
+
+    /// Returns whether a plan of so many processors, on nodes of a partition that are idle by `time`,
+    /// certainly meets plans made before it between `start` and `end`.
+    pub(super) fn lacks_room(
+        &mut self,
+        number: usize,
+        (start, end): (i64, i64),
+        time: i64,
+        cpus: u64,
+        mut idle: RunningEnds<'_>,
+    ) -> bool {
+        self.renew_idle(&mut idle);
+        let first = self.records.partition_point(|record| record.end <= start);
+        let behind = self.records.partition_point(|record| record.begin < end);
+        if first >= behind {
+            return false;
+        }
+        let mut left = std::mem::take(&mut self.spare);
+        left.clear();
+        left.extend_from_slice(self.classes.part(number));
+        for index in first..behind {
+            left.iter_mut().zip(self.set(index)).for_each(|(left, own)| *left &= own);
+        }
+        let step = idle.steps.step_at(idle.cluster, time);
+        let room = self.idle.count(left.iter().copied(), step, idle.steps, &self.classes);
+        self.spare = left;
+        room < cpus
     }
 
     /// Returns the most processors that a job with this limit could have from `from` on, on nodes
@@ -208,6 +242,8 @@ pub(super) struct PlaceSearch {
     pub(super) is_hopeless: bool,
     /// True if nothing but processors and nodes is asked for.
     pub(super) is_exact: bool,
+    /// True if the window of the table is that of its last try.
+    pub(super) slides: bool,
 }
 
 impl PlaceSearch {
@@ -336,6 +372,7 @@ mod tests {
                 counted: false,
                 is_hopeless: false,
                 is_exact: true,
+                slides: false,
             };
             let ends = RunningEnds { cluster: &cluster, steps: &mut steps };
             let (proof, mut free) = (&mut StartProof::new(1, start), NodeSet::empty(9));

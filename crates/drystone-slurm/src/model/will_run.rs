@@ -3,6 +3,7 @@
 //! Late by design: ends within a window that doubles are taken together, and the last of them
 //! counts.
 
+use super::held_words::HeldWords;
 use super::idle_steps::IdleSteps;
 use super::linear::WeightUse;
 use super::table_window::RunningEnds;
@@ -25,6 +26,8 @@ pub struct WillRunScratch {
     released: Vec<u32>,
     /// Idle processors by the ends of running jobs.
     steps: IdleSteps,
+    /// Nodes of the running jobs.
+    held: HeldWords,
 }
 
 impl WillRunScratch {
@@ -167,6 +170,7 @@ impl<'a> WillRunSearch<'a> {
     ) -> WillRunSearch<'a> {
         scratch.since.clear();
         scratch.released.clear();
+        scratch.held.renew(cluster);
         let usable = cluster.idle.usable(false);
         let single = cluster.idle.is_single() && job.demand == 0;
         let have = if single {
@@ -198,14 +202,13 @@ impl<'a> WillRunSearch<'a> {
     /// Takes a running job away. Nothing is worked out before the job could fit. Returns whether it
     /// has allowed nodes.
     fn release(&mut self, slot: u32) -> bool {
-        let Some(running) = self.cluster.at(slot) else { return false };
-        let gained = if self.single {
-            self.allowed.common_sparse(&running.words) as u64
-        } else if self.allowed.common_sparse(&running.words) > 0 {
+        let nodes = self.scratch.held.count_on(slot, self.allowed) as u64;
+        let gained = if self.single || nodes == 0 {
+            nodes
+        } else {
+            let Some(running) = self.cluster.at(slot) else { return false };
             let on = running.alloc.iter(&self.cluster.machine).filter(|&(node, _)| self.allowed.contains(node));
             on.map(|(_, cpus)| u64::from(cpus)).sum()
-        } else {
-            0
         };
         if gained > 0 {
             self.have += gained;

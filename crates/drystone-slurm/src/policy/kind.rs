@@ -4,7 +4,7 @@ use super::people::{LogNames, People, QosFrom};
 use super::{RequestShape, SlurmPolicy, priority};
 use crate::accounts::Accounts;
 use crate::conf::{KNOBS, SlurmConf};
-use crate::site::{JobPriorities, Multifactor, SchedulerRules};
+use crate::site::{JobPriorities, Multifactor, ResetPeriod, SchedulerRules, UsageReset, read_date};
 use drystone_core::policy::{Args, Param, Policy, PolicyKind, PolicySpec, RegisterError, SpecError, Takes, ValueForm};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,13 @@ static TIME: ValueForm = ValueForm {
     shape: "a time such as 7-0",
     samples: &["7-0", "30"],
     check: priority::is_duration,
+};
+/// A date, and perhaps a time.
+static DATE: ValueForm = ValueForm {
+    name: "date",
+    shape: "a date such as 2026-11-30 or 2026-11-30T08:15",
+    samples: &["2026-11-30", "2026-11-30T08:15"],
+    check: |text| read_date(text).is_some(),
 };
 static TIMES: [Takes; 2] = [Takes::Words(&[AUTO]), Takes::Form(&TIME)];
 
@@ -114,6 +121,14 @@ pub static SLURM: PolicyKind =
                 &[Takes::NO_YES],
                 "jobs that run past their limits are killed, as Slurm does (from source)",
             ),
+            own(
+                "begins",
+                AUTO,
+                &[Takes::Words(&[AUTO]), Takes::Form(&DATE)],
+                "local date and time at which the simulation begins: PriorityUsageResetPeriod forgets use on days of the calendar; \
+                 auto: it forgets none",
+            )
+            .expert(),
             own("maxtime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),
             own("prioritytype", AUTO, &[Takes::Words(&[AUTO, "basic", "multifactor"])], "as in slurm.conf").expert(),
             weight("priorityweightage", "weight of the age (from source)"),
@@ -260,7 +275,9 @@ fn people(
     // Where weights are given and there is no configuration, there is a database.
     let database = conf.map_or(given, SlurmConf::has_database);
     let charges_ends = conf.is_none_or(SlurmConf::enforces_limits);
-    let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, ..rules });
+    let begins = read_date(args.text("begins"));
+    let reset = ResetPeriod::read(&priority.usage_reset).zip(begins).map(|(period, at)| UsageReset::new(period, at));
+    let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, reset, ..rules });
     let priorities = rules.map(|rules| JobPriorities::new(rules, accounts.clone()));
     let makes = database && priorities.is_some();
     Ok((People::new(accounts, names, qos_from, makes), priorities))

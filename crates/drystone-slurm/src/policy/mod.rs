@@ -263,7 +263,7 @@ impl Policy for SlurmPolicy {
     }
 
     fn layout(&self) -> u32 {
-        8
+        9
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {

@@ -2,6 +2,7 @@
 //! made.
 
 use super::futile::{FutileAsks, PartRooms};
+use super::reach::PassReach;
 use super::{Asleep, ModelSite, SchedulerDeed};
 use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, Pending, VerdictObserver};
 use std::collections::VecDeque;
@@ -72,9 +73,10 @@ impl ModelSite {
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let shortcut = !full && !self.cluster.preempting.is_on();
-        // The last job that may still start.
-        let (mut open, mut futile) = (Some(last), FutileAsks::default());
-        let mut started = Vec::new();
+        // The last job that may still start: the pass has to come to it before it is over.
+        let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
+        let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
+        let (mut started, mut done) = (Vec::new(), 0);
         for (place, job) in queue.range(..=last).enumerate() {
             if shortcut && open.is_none_or(|last| last < place) {
                 break;
@@ -89,7 +91,10 @@ impl ModelSite {
             if pass.is_over() && !full {
                 break;
             }
-            if shortcut && pass.take_changed() {
+            done = place;
+            let nearer = reach.pass(place, pass.tried());
+            if shortcut && (pass.take_changed() || nearer) {
+                open = open.map(|last| last.min(reach.end() - 1));
                 while let Some(last) = open.filter(|&last| last > place) {
                     let job = &queue[last];
                     if !futile.covers(job) {
@@ -107,7 +112,8 @@ impl ModelSite {
         for job in self.remove(&started) {
             self.started(&job, at, PassKind::Backfill, out);
         }
-        self.finish(at, at, any, pass.holds_until());
+        let reached = if shortcut && reach.end() <= last { reach.holds_until(done) } else { i64::MAX };
+        self.finish(at, at, any, pass.holds_until().min(reached));
         self.pass = pass;
     }
 

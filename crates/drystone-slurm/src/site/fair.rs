@@ -3,6 +3,7 @@
 //! Use is charged when priorities are calculated and when a job ends. The two formulas are Slurm's,
 //! with what it does about ties and about use that is one calculation old.
 
+use super::usage_reset::UsageReset;
 use crate::accounts::Accounts;
 use drystone_core::model::SharedSort;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ pub enum PriorityFormula {
     Tree,
     /// 2 to the power of minus use over shares.
     Classic,
+    /// The same, but the depth of the tree does not lessen what separates users (`DEPTH_OBLIVIOUS`).
+    DepthOblivious,
 }
 
 /// The tree of associations with their use.
@@ -26,6 +29,8 @@ pub struct FairShare {
     nodes: Vec<FairNode>,
     /// Time at which use was charged last, in seconds.
     last: Option<i64>,
+    /// Times at which all use is forgotten.
+    reset: Option<UsageReset>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -40,6 +45,8 @@ struct FairNode {
     norm: f64,
     /// Decayed processor-seconds of it and all below.
     used: f64,
+    /// Its part of all use, as worked out last.
+    part: f64,
     /// Effective use, as worked out last; `None`: not yet.
     effective: Option<f64>,
     /// The tree's factor.
@@ -52,9 +59,19 @@ impl FairShare {
     pub fn new(formula: PriorityFormula, half_life: i64, dampening: f64, accounts: &Accounts) -> FairShare {
         // Slurm's approximation of a half-life.
         let decay = if half_life > 0 { 1.0 - 0.693 / half_life as f64 } else { 1.0 };
-        let mut fair = FairShare { formula, decay, dampening, nodes: Vec::new(), last: None };
+        let mut fair = FairShare { formula, decay, dampening, nodes: Vec::new(), last: None, reset: None };
         fair.grow(accounts);
         fair
+    }
+
+    /// From now on use is forgotten at these times.
+    pub fn set_reset(&mut self, reset: Option<UsageReset>) {
+        self.reset = reset;
+    }
+
+    /// Returns the time at which use is forgotten next.
+    pub fn next_reset(&self) -> Option<i64> {
+        self.reset.map(|reset| reset.next())
     }
 
     /// Takes in associations that are new.
@@ -105,7 +122,7 @@ impl FairShare {
         for index in 0..self.nodes.len() {
             let norm = match self.formula {
                 PriorityFormula::Tree => self.ratio(self.own(index)),
-                PriorityFormula::Classic => {
+                PriorityFormula::Classic | PriorityFormula::DepthOblivious => {
                     let first = self.own(index);
                     let chain = std::iter::successors(Some(first), |&at| self.nodes[at].parent);
                     let rated = chain.filter(|&at| self.nodes[at].parent.is_some() && self.nodes[at].shares.is_some());
@@ -139,24 +156,34 @@ impl FairShare {
         }
     }
 
-    /// A calculation begins at `now` seconds: old use counts less. With the classic formula,
+    /// A calculation begins at `now` seconds: old use counts less, or no more where a day of the
+    /// calendar was passed on which it is forgotten. But for the tree formula,
     /// accounts keep the effective use that they had before.
     pub fn begin(&mut self, now: i64) {
-        if self.formula == PriorityFormula::Classic {
-            for index in 0..self.nodes.len() {
-                self.nodes[index].effective = None;
-            }
-            for index in 0..self.nodes.len() {
-                if !self.nodes[index].user && self.nodes[index].parent.is_some() {
-                    let effective = self.effective(index);
-                    self.nodes[index].effective = Some(effective);
-                }
-            }
+        if self.reset.as_mut().is_some_and(|reset| reset.is_due(now)) {
+            self.nodes.iter_mut().for_each(|node| node.used = 0.0);
+        }
+        if self.formula != PriorityFormula::Tree {
+            self.nodes.iter_mut().for_each(|node| node.effective = None);
+            self.settle_accounts(0);
         }
         let span = self.last.map_or(0, |last| now - last);
         if span > 0 {
             let left = self.decay.powf(span as f64).max(f64::MIN_POSITIVE);
             self.nodes.iter_mut().for_each(|node| node.used *= left);
+        }
+    }
+
+    /// Works out the effective use of the accounts below an association, from the top down.
+    fn settle_accounts(&mut self, above: usize) {
+        let Some(children) = self.nodes.get(above).map(|node| node.children.clone()) else { return };
+        for child in children {
+            if self.nodes[child].user {
+                continue;
+            }
+            let effective = self.effective(child);
+            self.nodes[child].effective = Some(effective);
+            self.settle_accounts(child);
         }
     }
 
@@ -212,9 +239,10 @@ impl FairShare {
         }
     }
 
-    fn effective(&self, index: usize) -> f64 {
+    fn effective(&mut self, index: usize) -> f64 {
         let whole = self.nodes[0].used;
         let used = if whole > 0.0 { (self.nodes[index].used / whole).min(1.0) } else { 0.0 };
+        self.nodes[index].part = used;
         let Some(above) = self.above(index) else { return used };
         if above == 0 {
             return used;
@@ -223,9 +251,26 @@ impl FairShare {
         let node = &self.nodes[index];
         match node.shares {
             None => of_above,
+            Some(_) if self.formula == PriorityFormula::DepthOblivious => self.oblivious(index, above, of_above),
             Some(_) if node.level == 0.0 => of_above,
             Some(shares) => used + (of_above - used) * (f64::from(shares) / node.level),
         }
+    }
+
+    /// Effective use of an association below `above`, whatever the depth: use over shares of the
+    /// one above times what sets this one apart from its siblings, which counts less where it would
+    /// make up for the one above. Of siblings counts the use that was worked out for them last.
+    fn oblivious(&self, index: usize, above: usize, of_above: f64) -> f64 {
+        let (node, parent) = (&self.nodes[index], &self.nodes[above]);
+        if [node.norm, parent.norm, of_above, node.part].contains(&0.0) {
+            return node.part;
+        }
+        let shared = parent.children.iter().map(|&child| &self.nodes[child]).filter(|child| child.shares.is_some());
+        let siblings = shared.map(|child| child.part).sum::<f64>() / parent.norm;
+        let (upper, own) = (of_above / parent.norm, node.part / node.norm / siblings);
+        let opposed = upper.ln() * own.ln() < 0.0;
+        let power = if opposed { 1.0 / (1.0 + (5.0 * upper.ln()).powi(2)) } else { 1.0 };
+        upper * own.powf(power) * node.norm
     }
 
     /// The fair share of an association, from 0 to 1.
@@ -261,6 +306,7 @@ struct Ranks {
 
 #[cfg(test)]
 mod tests {
+    use super::super::usage_reset::ResetPeriod;
     use super::*;
     use crate::accounts::Accounts;
 
@@ -294,6 +340,44 @@ mod tests {
         fair.begin(0);
         // `b` has a quarter of the shares and all use: four shares used. `a` has used nothing.
         assert_eq!([x, y, z].map(|user| fair.factor(user)), [1.0, 1.0, 0.0625]);
+    }
+
+    /// `a` has used 40 of 50 on 3 of 4 shares, `b` 10 on 1 of 4. Use over shares is 16/15 and 0.8.
+    ///
+    /// When `x` is met first, `y` has no part yet: `x` has 0.6/0.375 of the 0.6/0.75 of the siblings,
+    /// twice as much, so 16/15 times 2. `y` has (0.2/0.375)/(0.8/0.75), half as much, which would
+    /// make up for the account: the power is 1/(1 + (5 ln 16/15)²) = 0.905690. `z` is alone. At the
+    /// next calculation `x` has (0.6/0.375)/(0.8/0.75), 1.5 times as much as its siblings.
+    #[test]
+    fn the_depth_of_the_tree_may_not_count() {
+        let (mut fair, [x, y, z]) = tree(PriorityFormula::DepthOblivious);
+        [(x, 30.0), (y, 10.0), (z, 10.0)].into_iter().for_each(|(user, cpus)| fair.charge(user, cpus, 0, 1));
+        fair.begin(0);
+        let near = |own: f64, expected: f64| assert!((own - expected).abs() < 1e-6, "{own} {expected}");
+        near(fair.factor(x), (-32.0_f64 / 15.0).exp2());
+        near(fair.factor(y), 0.673_915);
+        near(fair.factor(z), (-0.8_f64).exp2());
+        fair.finish(0);
+        fair.begin(0);
+        near(fair.factor(x), (-1.6_f64).exp2());
+    }
+
+    /// Both users have used 10 when the clock passes midnight. The calculation after it forgets that,
+    /// and charges what runs since the calculation before.
+    #[test]
+    fn use_is_forgotten_at_the_first_calculation_of_a_day() {
+        let (mut fair, [x, _, z]) = tree(PriorityFormula::Classic);
+        fair.set_reset(Some(UsageReset::new(ResetPeriod::Daily, 86_400 - 400)));
+        fair.begin(0);
+        [x, z].into_iter().for_each(|user| fair.charge(user, 10.0, 0, 1));
+        fair.finish(300);
+        assert_eq!(fair.next_reset(), Some(400));
+        fair.begin(600);
+        assert_eq!([fair.nodes[x].used, fair.nodes[0].used, fair.factor(z)], [0.0, 0.0, 1.0]);
+        fair.charge(x, 1.0, 0, 600);
+        let decayed = 300.0 * (1.0 - 0.693 / 1000.0_f64).powi(300);
+        assert!((fair.nodes[x].used - decayed).abs() < 1e-9, "{}", fair.nodes[x].used);
+        assert_eq!(fair.next_reset(), Some(86_800));
     }
 
     #[test]

@@ -8,13 +8,16 @@ mod leaving;
 mod passes;
 mod priority;
 mod queue;
+mod reach;
 mod replay;
 mod rules;
+mod usage_reset;
 
 pub use fair::{FairShare, PriorityFormula};
 pub use priority::{Charged, JobPriorities, Multifactor};
 pub use replay::replay;
 pub use rules::SchedulerRules;
+pub use usage_reset::{ResetPeriod, UsageReset, read_date};
 
 use crate::model::{
     AdvanceReservation, Alloc, BackfillPass, ModelCluster, NodeSet, PassKind, Pending, VerdictObserver, WillRunScratch,

@@ -61,6 +61,7 @@ impl ModelSite {
     fn take_news(&mut self, at: i64, out: &mut Vec<SchedulerDeed>, watch: &mut impl VerdictObserver) {
         let Some((_, news)) = self.news.pop_front() else { return };
         let now = at.div_euclid(1000);
+        self.forget_use(now);
         match news {
             SiteNews::Arrived(job) => self.arrive(at, *job),
             SiteNews::Released(job) => self.come_back(at, *job),

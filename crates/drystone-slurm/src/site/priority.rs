@@ -1,6 +1,7 @@
 //! Priorities: first come first served, or several factors.
 
 use super::fair::{FairShare, PriorityFormula};
+use super::usage_reset::UsageReset;
 use crate::accounts::Accounts;
 use crate::conf;
 use crate::model::{ModelMachine, NONE, Pending};
@@ -44,6 +45,8 @@ pub struct Multifactor {
     /// True if a job that ends is charged for its use since the last calculation. Slurm does so
     /// only where it enforces limits.
     pub charges_ends: bool,
+    /// Times at which use is forgotten.
+    pub reset: Option<UsageReset>,
 }
 
 impl Multifactor {
@@ -84,12 +87,13 @@ impl Multifactor {
             only_grows: p.has("INCR_ONLY"),
             half_life: p.half_life,
             dampening: p.dampening,
-            formula: if p.has("NO_FAIR_TREE") || p.has("DEPTH_OBLIVIOUS") {
-                PriorityFormula::Classic
-            } else {
-                PriorityFormula::Tree
+            formula: match () {
+                () if p.has("DEPTH_OBLIVIOUS") => PriorityFormula::DepthOblivious,
+                () if p.has("NO_FAIR_TREE") => PriorityFormula::Classic,
+                () => PriorityFormula::Tree,
             },
             charges_ends: true,
+            reset: None,
         })
     }
 
@@ -128,7 +132,8 @@ pub struct JobPriorities {
 impl JobPriorities {
     /// Without any use.
     pub fn new(rules: Multifactor, accounts: Accounts) -> JobPriorities {
-        let fair = FairShare::new(rules.formula, rules.half_life, rules.dampening, &accounts);
+        let mut fair = FairShare::new(rules.formula, rules.half_life, rules.dampening, &accounts);
+        fair.set_reset(rules.reset);
         let qos = accounts.qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
         let assoc = accounts.assocs.iter().map(|assoc| assoc.priority).max().unwrap_or(0);
         JobPriorities { rules, fair, accounts, largest: (f64::from(qos), f64::from(assoc)) }
@@ -152,7 +157,7 @@ impl JobPriorities {
     /// user is what was charged when the first job of the user is met that waits.
     pub fn calculate(&mut self, now: i64, running: &[Charged], waiting: &[(u32, u32)]) {
         self.fair.begin(now);
-        let classic = self.rules.formula == PriorityFormula::Classic;
+        let classic = self.rules.formula != PriorityFormula::Tree;
         let mut next = waiting.iter().filter(|_| classic).peekable();
         for job in running {
             while let Some(&(_, assoc)) = next.next_if(|&&(id, _)| id < job.id) {

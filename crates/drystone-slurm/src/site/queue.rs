@@ -44,8 +44,10 @@ impl ModelSite {
     /// While no job waited, priorities were calculated all the same: use was charged, and has
     /// decayed. That comes to the same in one go, but for rounding.
     pub(super) fn skip_calculations(&mut self, at: i64) {
+        let now = at.div_euclid(1000);
+        self.forget_use(now);
         let Some(priorities) = &self.priorities else { return };
-        let (now, period) = (at.div_euclid(1000), priorities.rules.period);
+        let period = priorities.rules.period;
         if self.next_calc <= now - period && self.recalculates() {
             let missed = (now - self.next_calc).div_euclid(period);
             let last = self.next_calc + missed * period;
@@ -53,6 +55,23 @@ impl ModelSite {
         }
         if self.next_calc <= now {
             self.next_calc += ((now - self.next_calc).div_euclid(period)).max(0) * period;
+        }
+    }
+
+    /// While no job waits, makes the calculations up to `now` seconds that forget use, each with the
+    /// one before it, up to which use is charged.
+    pub(super) fn forget_use(&mut self, now: i64) {
+        while let Some(priorities) = self.priorities.as_ref().filter(|_| self.queue.is_empty()) {
+            let Some(reset) = priorities.fair.next_reset() else { return };
+            let (period, first) = (priorities.rules.period, self.next_calc);
+            let periods = (reset - first + period - 1).div_euclid(period).max(0);
+            if first + periods * period > now || !self.recalculates() {
+                return;
+            }
+            for last in (periods - 1).max(0)..=periods {
+                self.next_calc = first + last * period;
+                self.recalculate(self.next_calc * 1000);
+            }
         }
     }
 

@@ -49,8 +49,10 @@ fn a_file_or_parameters_make_it() {
 #[test]
 fn every_parameter_of_the_policy_is_one_of_slurm() {
     use drystone_slurm::conf::Knob;
-    let own =
-        ["conf", "cpus", "whole", "pack", "epilog", "phase", "test-us", "accounts", "names", "qos", "arrays", "kill"];
+    let own = [
+        "conf", "cpus", "whole", "pack", "epilog", "phase", "test-us", "accounts", "names", "qos", "arrays", "kill",
+        "begins",
+    ];
     let settings = |name: &str| name.starts_with("priority") || name == "maxtime";
     for param in SLURM.params.iter().filter(|param| !own.contains(&param.name) && !settings(param.name)) {
         assert!(Knob::named(param.name).is_some(), "{}", param.name);

@@ -251,6 +251,7 @@ fn amounts(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
         licences: parts.text("licenses").as_bytes(),
         memory: memory(parts),
         command: parts.text("submit_line").as_bytes(),
+        name: parts.text("name").as_bytes(),
     });
     let nodes = small(parts.get("allocation_nodes")).unwrap_or(UNKNOWN);
     draft.held = listed("allocated").or(Amount { nodes, ..Amount::UNKNOWN });

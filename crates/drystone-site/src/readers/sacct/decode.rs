@@ -238,6 +238,7 @@ fn amounts<'a>(
         licences: get(SacctColumn::Licenses),
         memory: request,
         command: get(SacctColumn::SubmitLine),
+        name: get(SacctColumn::JobName),
     });
     matches!(request, MemoryRequest::PerCpu(_, true))
 }

@@ -1,0 +1,68 @@
+//! Nodes of the running jobs in one piece of memory: searches go through them again and again.
+
+use super::{ModelCluster, NodeSet};
+
+/// The words of each running job's nodes that are not empty, one job after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeldWords {
+    /// State of the cluster that they are of.
+    of: Option<u64>,
+    words: Vec<(u32, u64)>,
+    /// Where the words of the job in each place begin and end.
+    spans: Vec<(u32, u32)>,
+}
+
+impl HeldWords {
+    /// Sees to it that they are of the present state.
+    pub(super) fn renew(&mut self, cluster: &ModelCluster) {
+        if self.of == Some(cluster.state()) {
+            return;
+        }
+        self.of = Some(cluster.state());
+        self.words.clear();
+        self.spans.clear();
+        for &(.., slot) in cluster.order() {
+            let from = self.words.len() as u32;
+            self.words.extend(cluster.at(slot).map_or(&[][..], |running| &running.words));
+            let slot = slot as usize;
+            if self.spans.len() <= slot {
+                self.spans.resize(slot + 1, (0, 0));
+            }
+            self.spans[slot] = (from, self.words.len() as u32);
+        }
+    }
+
+    /// Returns the number of nodes that the job in a place has among these.
+    #[inline]
+    pub(super) fn count_on(&self, slot: u32, nodes: &NodeSet) -> usize {
+        let (from, to) = self.spans.get(slot as usize).copied().unwrap_or_default();
+        nodes.common_sparse(&self.words[from as usize..to as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Alloc, ModelMachine, Pending};
+    use super::*;
+
+    #[test]
+    fn nodes_are_those_of_the_present_jobs() {
+        let mut cluster = ModelCluster::new(ModelMachine::uniform(200, 1));
+        let mut held = HeldWords::default();
+        let start = |cluster: &mut ModelCluster, id: u32, nodes: &[usize]| {
+            let alloc = Alloc { nodes: NodeSet::of(200, nodes.iter().copied()), ..Alloc::default() };
+            cluster.start(&Pending::new(id, 1, 600), 0, alloc);
+        };
+        start(&mut cluster, 0, &[0, 64, 199]);
+        start(&mut cluster, 1, &[65]);
+        held.renew(&cluster);
+        let some = NodeSet::of(200, [64, 65, 199]);
+        let counts = |held: &HeldWords| [0, 1, 2].map(|slot| held.count_on(slot, &some));
+        assert_eq!(counts(&held), [2, 1, 0]);
+        cluster.end(0);
+        start(&mut cluster, 2, &[199]);
+        held.renew(&cluster);
+        let of = |held: &HeldWords| cluster.order().iter().map(|&(.., slot)| held.count_on(slot, &some)).sum::<usize>();
+        assert_eq!(of(&held), 2);
+    }
+}

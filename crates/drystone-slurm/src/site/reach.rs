@@ -1,0 +1,176 @@
+//! Places of the queue that a backfill pass can come to before it has tested as many jobs as it may.
+
+use crate::conf::SchedParams;
+use crate::model::{ModelCluster, NONE, Pending};
+use std::collections::VecDeque;
+
+/// Seconds for which a job has to be sure to count: those that are not for long would have the next
+/// pass made soon.
+const LEAST: i64 = 300;
+
+/// Places that a pass may still come to.
+///
+/// A job counts among those tested at its first try, if as many nodes as it needs have no plan that
+/// begins before its end. Nodes of a running job have none before the end of its limit. So some jobs
+/// are sure to count, whatever is planned before them, and a pass ends once so many have.
+pub(super) struct PassReach {
+    /// For each place up to the last one, the time before which the job there is sure to count;
+    /// [`i64::MIN`]: it is not.
+    sure: Vec<i64>,
+    /// Sure ones behind the present place and before the end.
+    ahead: i64,
+    /// Jobs that the pass tests at most.
+    most: i64,
+    /// The pass does not come to this place, nor behind it.
+    end: usize,
+}
+
+impl PassReach {
+    /// The places from the beginning of the queue to `last` that a pass at `now` seconds may come to.
+    pub(super) fn new(
+        cluster: &ModelCluster,
+        queue: &VecDeque<Pending>,
+        (now, last): (i64, usize),
+        params: &SchedParams,
+    ) -> PassReach {
+        let most = params.bf_max_job_test;
+        let mut reach = PassReach { sure: Vec::new(), ahead: 0, most, end: last + 1 };
+        if (last as i64) < most || !counts_alone(cluster, params) {
+            return reach;
+        }
+        let held: Vec<HeldNodes> =
+            (0..cluster.machine.parts.len()).map(|part| HeldNodes::new(cluster, part, params.bf_resolution)).collect();
+        for job in queue.range(..=last) {
+            if reach.ahead >= most {
+                break;
+            }
+            let until = held[usize::from(job.part)].suffice_until(job);
+            let sure = is_plain(cluster, job) && until > now + LEAST;
+            reach.sure.push(if sure { until } else { i64::MIN });
+            reach.ahead += i64::from(sure);
+        }
+        reach.end = if reach.ahead >= most { reach.sure.len() } else { last + 1 };
+        reach
+    }
+
+    /// Returns the first place that the pass does not come to.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// The pass is done with the job at `place`, and has tested so many. Returns whether there are
+    /// fewer places.
+    pub(super) fn pass(&mut self, place: usize, tried: i64) -> bool {
+        if place >= self.end.min(self.sure.len()) {
+            return false;
+        }
+        self.ahead -= i64::from(self.is_sure(place));
+        let before = self.end;
+        while self.end > place + 1 && tried + self.ahead - i64::from(self.is_sure(self.end - 1)) >= self.most {
+            self.end -= 1;
+            self.ahead -= i64::from(self.is_sure(self.end));
+        }
+        self.end < before
+    }
+
+    fn is_sure(&self, place: usize) -> bool {
+        self.sure[place] > i64::MIN
+    }
+
+    /// Returns the time before which the jobs behind `place` and before the end are still sure to
+    /// count.
+    pub(super) fn holds_until(&self, place: usize) -> i64 {
+        let ahead = self.sure.get(place + 1..self.end).unwrap_or_default();
+        ahead.iter().copied().filter(|&until| until > i64::MIN).min().unwrap_or(i64::MAX)
+    }
+}
+
+/// Returns whether nothing but the count of jobs tested ends a pass or skips a job.
+fn counts_alone(cluster: &ModelCluster, params: &SchedParams) -> bool {
+    let skips = [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
+    cluster.idle.is_single()
+        && !cluster.idle.has_shared()
+        && cluster.ledger.is_none()
+        && cluster.reservations.is_empty()
+        && !cluster.preempting.is_on()
+        && skips == [0; 4]
+        && params.bf_licenses == 0
+        && params.bf_running_job_reserve == 0
+        && params.assoc_limit_stop == 0
+}
+
+/// Returns whether a job is tested whenever the pass comes to it.
+fn is_plain(cluster: &ModelCluster, job: &Pending) -> bool {
+    job.demand == 0
+        && job.array == NONE
+        && !job.several
+        && !job.is_beyond_partition()
+        && cluster.machine.parts[usize::from(job.part)].up
+}
+
+/// Nodes of a partition that running jobs hold, by the earliest begin of a plan there, descending.
+struct HeldNodes(Vec<(i64, u32)>);
+
+impl HeldNodes {
+    fn new(cluster: &ModelCluster, part: usize, resolution: i64) -> HeldNodes {
+        let (nodes, mut sum) = (&cluster.machine.parts[part].nodes, 0);
+        let mut ends: Vec<(i64, u32)> =
+            cluster.running().map(|running| (running.end, running.count_on(nodes))).collect();
+        ends.reverse();
+        for (end, held) in &mut ends {
+            sum += *held;
+            (*end, *held) = (end.div_euclid(resolution) * resolution, sum);
+        }
+        HeldNodes(ends)
+    }
+
+    /// Returns the time before which as many nodes as a job needs have no plan up to its end, should
+    /// it begin then.
+    fn suffice_until(&self, job: &Pending) -> i64 {
+        let first = self.0.partition_point(|&(_, sum)| sum < job.min_nodes);
+        self.0.get(first).map_or(i64::MIN, |&(begin, _)| begin.saturating_sub(job.limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Alloc, ModelMachine, NodeSet};
+
+    /// Eight nodes: four are held up to 1,000 s, two up to 100 s, two are idle. A pass tests two jobs.
+    /// The first may not count, since it wants five nodes; the second and the fourth are sure to, the
+    /// third is too long, so that the pass comes to the fourth at most.
+    #[test]
+    fn a_pass_ends_once_those_that_are_sure_to_count_have() {
+        let mut cluster = ModelCluster::new(ModelMachine::uniform(8, 1));
+        for (id, (nodes, limit)) in (0..).zip([(0..4, 1_000), (4..6, 100)]) {
+            let alloc = Alloc { nodes: NodeSet::of(8, nodes), ..Alloc::default() };
+            cluster.start(&Pending { limit, ..Pending::new(id, 4, limit) }, 0, alloc);
+        }
+        let job = |id: u32, nodes: u32, limit: i64| Pending {
+            min_nodes: nodes,
+            max_nodes: nodes,
+            ..Pending::new(id, nodes, limit)
+        };
+        // The limit of the first running job is over at 1,000 s, and a plan may begin at 960 s.
+        let queue: VecDeque<Pending> =
+            [job(10, 5, 60), job(11, 4, 659), job(12, 1, 660), job(13, 4, 60), job(14, 1, 60), job(15, 1, 60)].into();
+        let params = SchedParams { bf_max_job_test: 2, ..SchedParams::default() };
+        let new = |last| PassReach::new(&cluster, &queue, (0, last), &params);
+        assert_eq!([new(5).end(), new(2).end(), new(1).end()], [4, 3, 2]);
+        // The first counts after all: with the second that makes two.
+        let mut reach = new(5);
+        assert!(reach.pass(0, 1));
+        assert_eq!(reach.end(), 2);
+        // It does not, and the third does: the fourth is not reached.
+        let mut reach = new(5);
+        assert!(!reach.pass(0, 0));
+        assert_eq!(reach.holds_until(0), 301, "at 301 s the second would end at 960 s");
+        assert!(!reach.pass(1, 1));
+        assert!(reach.pass(2, 2));
+        assert_eq!(reach.end(), 3);
+        // Without a limit of tests that is less than the queue, all places are.
+        let params = SchedParams::default();
+        assert_eq!(PassReach::new(&cluster, &queue, (0, 5), &params).end(), 6);
+    }
+}
