@@ -113,7 +113,8 @@ pub(crate) fn judge_metric(
         });
         let p_family = p[at].and_then(|_| corrected.next());
         let interval = difference.interval(confidence).filter(|_| is_judged(at));
-        let verdict = if is_judged(at) { verdict_word(difference.verdict(p_family, confidence, family)) } else { "no_ratio" };
+        let verdict =
+            if is_judged(at) { verdict_word(difference.verdict(p_family, confidence, family)) } else { "no_ratio" };
         (after, relative, interval, p[at], p_family, verdict)
     });
     Ok(judged.collect())

@@ -249,8 +249,7 @@ impl Forecaster {
 
     /// Returns answers about jobs that have waited for some time, corrected by earlier answers
     /// about such jobs. They stay as they are until enough of these jobs have started.
-    #[must_use]
-    pub fn correct_answers(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
+    pub(crate) fn correct_answers(&self, answers: &[StartAnswer], now: Time) -> Vec<StartAnswer> {
         let correction = self.memory.repeated.correction(now, &self.settings);
         let mut corrected = answers.to_vec();
         if correction.answers - correction.censored >= FEWEST_REPEATED {

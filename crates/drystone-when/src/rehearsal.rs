@@ -177,10 +177,6 @@ impl Rehearsal {
 /// Futures of a rehearsed answer at least: only the level of the start is kept.
 const FEWEST_REHEARSED: u32 = 5;
 
-/// Jobs that had waited before a rehearsed question and are asked about beside it, at most: they
-/// share its futures, which go on until the last of them has started.
-const MOST_BESIDE: usize = 4;
-
 /// Answer to a question about the past.
 struct RehearsedAnswer {
     job: usize,
@@ -189,23 +185,6 @@ struct RehearsedAnswer {
     bounds: [f64; 4],
     /// The latest start that the policy would have promised.
     promised: Option<Time>,
-}
-
-/// Answers to a question about the past.
-struct RehearsedStart {
-    answer: StartAnswer,
-    statistics: PastStatistics,
-    /// The latest start that the policy would have promised.
-    promised: Option<Time>,
-    /// Answers for other jobs, which had waited, by their places in the record.
-    repeated: Vec<(usize, StartAnswer)>,
-}
-
-/// Returns some of the jobs that wait, evenly from all, without this one.
-fn beside(here: &[usize], waits: impl Fn(usize) -> bool, job: usize) -> Vec<usize> {
-    let others: Vec<usize> = here.iter().copied().filter(|&other| other != job && waits(other)).collect();
-    let step = others.len().div_ceil(MOST_BESIDE).max(1);
-    others.into_iter().step_by(step).collect()
 }
 
 /// The jobs, of those that waited in the order of arrival, whose answers are rehearsed: the last so
@@ -306,21 +285,12 @@ impl Forecaster {
                     let work = rehearsal_work.saturating_sub(self.spent() - before);
                     let share = if rehearsal_work == u64::MAX { work } else { work / to_come.max(1) };
                     to_come = to_come.saturating_sub(1);
-                    let has_waited = |other: usize| {
-                        let one = &jobs[other];
-                        one.waits_at(time) && time - one.eligible.max(one.job.submit) > patience
-                    };
-                    let others = beside(&here, has_waited, at);
-                    let then = self.answer_then(&site, (jobs, &here), (at, &others), time, share)?;
+                    let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
                     progress();
-                    let RehearsedStart { answer, statistics, promised, repeated } = then;
+                    let (answer, statistics, promised) = then;
                     let bounds = [0.05, 0.25, 0.75, 0.95].map(|level| answer.quantile(level));
                     open.push(RehearsedAnswer { job: at, asked: time, bounds, promised });
                     self.note_answer((id, one.job.user), &answer, &statistics);
-                    for (other, answer) in repeated {
-                        let answer = StartAnswer { job: JobId(other as u32), ..answer };
-                        self.note_repeated(jobs[other].job.user, &answer);
-                    }
                 }
                 RehearsalEvent::Start => {
                     self.started(id, time);
@@ -351,37 +321,34 @@ impl Forecaster {
         Ok(told)
     }
 
-    /// Returns the answers that would have been given then, within so much work: for a job that had
-    /// come, and for others that had waited.
+    /// Returns the answer that would have been given for a job then, within so much work.
     fn answer_then(
         &mut self,
         site: &RehearsalMachine,
         (jobs, here): (&[Observed], &[usize]),
-        (job, others): (usize, &[usize]),
-        time: Time,
+        (job, time): (usize, Time),
         work: u64,
-    ) -> Result<RehearsedStart, FutureError> {
+    ) -> Result<(StartAnswer, PastStatistics, Option<Time>), FutureError> {
         let adoption = adopt_these(self.fresh(), site, jobs, here.to_vec(), &[], time)?;
         let session = &adoption.session;
-        let waits = |job: usize| adoption.id(job).filter(|&id| session.view().waiting().any(|other| other == id));
-        let Some(id) = waits(job) else {
+        let id = adoption.id(job);
+        match id.filter(|&id| session.view().waiting().any(|other| other == id)) {
+            Some(id) => {
+                let samples = self.settings().rehearsed;
+                let budget = (work, samples.min(FEWEST_REHEARSED));
+                let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
+                let times = self.simulate(session, &[id], &futures)?;
+                let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
+                let (answer, statistics) = self.answer_beside(session, id, sample)?;
+                Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))
+            }
             // The policy would start it at once.
-            let sample = StartSample::new([Some(1)], self.settings().horizon.0);
-            let (answer, statistics) = self.answer_at_once(session, adoption.id(job).unwrap_or_default(), sample);
-            return Ok(RehearsedStart { answer, statistics, promised: None, repeated: Vec::new() });
-        };
-        let others: Vec<(usize, JobId)> = others.iter().filter_map(|&job| Some((job, waits(job)?))).collect();
-        let ids: Vec<JobId> = std::iter::once(id).chain(others.iter().map(|&(_, id)| id)).collect();
-        let samples = self.settings().rehearsed;
-        let budget = (work, samples.min(FEWEST_REHEARSED));
-        let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
-        let times = self.simulate(session, &ids, &futures)?;
-        let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
-        let (answer, statistics) = self.answer_beside(session, id, sample)?;
-        let repeated = if others.is_empty() { Vec::new() } else { self.answers_of(session, &ids, &times)?.split_off(1) };
-        let repeated = others.into_iter().map(|(job, _)| job).zip(repeated).collect();
-        let promised = adoption.promise(id).map(|promise| promise.1);
-        Ok(RehearsedStart { answer, statistics, promised, repeated })
+            None => {
+                let sample = StartSample::new([Some(1)], self.settings().horizon.0);
+                let (answer, statistics) = self.answer_at_once(session, id.unwrap_or_default(), sample);
+                Ok((answer, statistics, None))
+            }
+        }
     }
 }
 

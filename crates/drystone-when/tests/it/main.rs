@@ -4,5 +4,4 @@ mod again;
 mod answers;
 mod gates;
 mod rehearsal;
-mod repeated_rehearsal;
 mod shortcut;

@@ -135,12 +135,6 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<W
     let open: Vec<JobId> = ids.iter().filter_map(|(_, id)| *id).collect();
     let times = simulated(&mut forecaster, session, &open).map_err(fail)?;
     let answers = forecaster.answers_of(session, &open, &times).map_err(fail)?;
-    let corrected = forecaster.correct_answers(&answers, Time(scene.now));
-    let open_jobs = ids.iter().filter(|(_, id)| id.is_some()).map(|&(job, _)| job);
-    let answers: Vec<StartAnswer> = (open_jobs.zip(answers.into_iter().zip(corrected)))
-        // A job that has just come is asked about for the first time.
-        .map(|(job, (first, repeated))| if scene.has_waited(job) { repeated } else { first })
-        .collect();
     let plans = forecaster.point(session, &open, RunTimes::Limits).map_err(fail)?;
     let mut found = answers.into_iter().zip(plans);
     // Promises of the policy bind where the cluster schedules as the policy does.

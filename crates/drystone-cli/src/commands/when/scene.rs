@@ -379,7 +379,9 @@ impl WhenScene {
         let (done, plan) = (Cell::new(0), Cell::new(plan));
         let step = || {
             progress.add(1);
-            if progress.is_watched() && let Some(plan) = plan.take() {
+            if progress.is_watched()
+                && let Some(plan) = plan.take()
+            {
                 progress.tell(&plan);
             }
             done.set(done.get() + 1);
@@ -393,12 +395,6 @@ impl WhenScene {
             }
         };
         forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), questions, PATIENCE, &step)
-    }
-
-    /// Returns whether a job has competed for longer than a question at its arrival allows.
-    pub(super) fn has_waited(&self, job: usize) -> bool {
-        let one = &self.observed[job];
-        !one.held && Time(self.now) - one.eligible.max(one.job.submit) > PATIENCE
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
