@@ -123,7 +123,12 @@ impl Backfill {
     /// Sets the choices about sizes.
     #[must_use]
     pub fn with_sizes(self, sizes: SizeChoices) -> Backfill {
-        Backfill { sizes, ..self }
+        let mut policy = Backfill { sizes, ..self };
+        if sizes.drop == DropRule::Suspend {
+            // Jobs may be suspended when it first hears of them, where no power is counted too.
+            policy.expect_shapes();
+        }
+        policy
     }
 
     /// Jobs arrived, and what others gave back is too little for the jobs that could not start
@@ -559,10 +564,12 @@ impl Policy for Backfill {
     }
 
     fn needs(&self) -> Abilities {
-        let SizeChoices { shape, resize, drop, is_fair, .. } = self.sizes;
+        let SizeChoices { shape, resize, drop, migrates, is_fair, .. } = self.sizes;
         Abilities {
             shape: shape != ShapeRule::default() || is_fair,
-            resize: resize != ResizeRule::default() || drop == DropRule::Shrink,
+            resize: resize != ResizeRule::default() || drop == DropRule::Shrink || migrates,
+            suspend: drop == DropRule::Suspend,
+            migrate: drop == DropRule::Suspend,
             requeue: drop == DropRule::Requeue,
             kill: drop == DropRule::Kill,
             ..Abilities::default()
@@ -571,11 +578,11 @@ impl Policy for Backfill {
 
     fn counts_resources(&self) -> bool {
         // What overdue jobs hold of them is not free.
-        self.choices.overdue != OverdueRule::Free
+        self.choices.overdue != OverdueRule::Free && self.sizes.drop != DropRule::Suspend
     }
 
     fn places_on_nodes(&self) -> bool {
-        self.choices.overdue != OverdueRule::Free
+        self.choices.overdue != OverdueRule::Free && self.sizes.drop != DropRule::Suspend
     }
 
     fn requires(&self) -> Requirement {

@@ -222,6 +222,14 @@ pub enum Action {
         /// Its value from now on.
         value: i64,
     },
+    /// Resume a suspended job on any free processors, with another size: a change of size at the
+    /// resumption, with its cost.
+    ResumeWith {
+        /// Job concerned.
+        job: JobId,
+        /// Its size from now on.
+        procs: Procs,
+    },
 }
 
 /// A change of plan and its price, for explanations. Recorded, never executed.

@@ -95,6 +95,31 @@ impl MachineState {
         }
     }
 
+    /// A job is suspended: until it resumes it asks for nothing.
+    #[cold]
+    pub(super) fn pause_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &mut self.shapes else { return };
+        if let Some(ask) = shapes.asks.get_mut(&id) {
+            ask.1 = Time::MAX;
+            session.set_asks_at(shapes.next_ask());
+        }
+    }
+
+    /// A suspended job resumes with the size that it had: its requests and its limit are later.
+    #[cold]
+    pub(super) fn resume_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &mut self.shapes else { return };
+        let later = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
+        if let (Some(limit), Some(later)) = (shapes.limits.get_mut(&id), later) {
+            limit.0 = later;
+        }
+        let number = shapes.asks.get(&id).map(|ask| ask.0);
+        if let Some(number) = number {
+            let stall = session.stall_of(id);
+            self.plan_ask(session, id, number, stall);
+        }
+    }
+
     /// A job has gone.
     #[cold]
     pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
@@ -182,6 +207,10 @@ impl MachineState {
         let now = self.now;
         for change in session.take_size_changes() {
             self.resized(session, now, &change);
+            if change.from == change.to {
+                // The change has only begun, or was withdrawn.
+                continue;
+            }
             let stalls = change.stalls.1 - change.stalls.0;
             observer.resized(now, source.place(change.job), (change.from, change.to), (stalls, change.lost));
         }
