@@ -123,12 +123,7 @@ impl Backfill {
     /// Sets the choices about sizes.
     #[must_use]
     pub fn with_sizes(self, sizes: SizeChoices) -> Backfill {
-        let mut policy = Backfill { sizes, ..self };
-        if sizes.drop == DropRule::Suspend {
-            // Jobs may be suspended when it first hears of them, where no power is counted too.
-            policy.expect_shapes();
-        }
-        policy
+        Backfill { sizes, ..self }
     }
 
     /// Jobs arrived, and what others gave back is too little for the jobs that could not start
@@ -563,6 +558,11 @@ impl Policy for Backfill {
         }
     }
 
+    fn resumes(&self) -> bool {
+        // Where no power is counted it never suspends a job.
+        self.sizes.drop == DropRule::Suspend && self.shaped.is_some()
+    }
+
     fn needs(&self) -> Abilities {
         let SizeChoices { shape, resize, drop, migrates, is_fair, .. } = self.sizes;
         Abilities {
@@ -578,11 +578,11 @@ impl Policy for Backfill {
 
     fn counts_resources(&self) -> bool {
         // What overdue jobs hold of them is not free.
-        self.choices.overdue != OverdueRule::Free && self.sizes.drop != DropRule::Suspend
+        self.choices.overdue != OverdueRule::Free
     }
 
     fn places_on_nodes(&self) -> bool {
-        self.choices.overdue != OverdueRule::Free && self.sizes.drop != DropRule::Suspend
+        self.choices.overdue != OverdueRule::Free
     }
 
     fn requires(&self) -> Requirement {

@@ -11,14 +11,14 @@ use crate::policy::Requirement;
 pub enum Unfit {
     /// The machine has resources beyond processors, and the policy does not count them.
     #[error(
-        "the workload has resources beyond processors, and this policy counts processors only; leave `overdue=free`, `own`, \
-         `promise=arrival` or `drop=suspend` out where it has one of these, take another policy, such as easy or conservative, or leave the \
+        "the workload has resources beyond processors, and this policy counts processors only; leave `overdue=free`, `own` or \
+         `promise=arrival` out where it has one of these, take another policy, such as easy or conservative, or leave the \
          resources out (`--resources none`)"
     )]
     Uncounted,
     /// Jobs are placed on nodes, and the policy places none.
     #[error(
-        "the workload's jobs are placed on nodes, and this policy counts amounts in all only; leave `drop=suspend` out if it has that, take another policy, such as easy \
+        "the workload's jobs are placed on nodes, and this policy counts amounts in all only; take another policy, such as easy \
          or conservative, or leave the nodes out (`--on-nodes none`; in Python `read(…, on_nodes=\"none\")`)"
     )]
     Unplaced,

@@ -244,7 +244,7 @@ fn words(rules: &NaiveShapeRules) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn easy_with_sizes_is_what_its_definition_says(
@@ -293,7 +293,7 @@ proptest! {
         // Where predictions are exact, what was promised to a head is kept.
         let exact = drawn.iter().all(|job| job.factor == 1);
         let asks = drawn.iter().any(|job| job.ask.is_some());
-        if exact && !asks && rules.caps.is_empty() {
+        if exact && !asks && (rules.caps.is_empty() || rules.foresees) {
             prop_assert_eq!(broken, 0, "{}", policy);
         }
     }

@@ -1,6 +1,6 @@
 //! Sizes of jobs on the simulated machine: true run times at each size, and jobs that ask.
 
-use super::{MachineState, Simulation};
+use super::{MachineState, Simulation, SimulationError};
 use crate::engine::observer::Observer;
 use crate::engine::session::{Session, SizeChange};
 use crate::engine::source::EventSource;
@@ -223,6 +223,20 @@ impl<S: EventSource> Simulation<S> {
         let Some(shapes) = self.source.shapes() else { return };
         self.session.set_shapes(&shapes);
         self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
+    }
+
+    /// Returns the error that a job draws more than the last cap leaves, if one that is left does.
+    #[cold]
+    pub(super) fn too_little_power(&self) -> Option<SimulationError> {
+        let view = self.session.view();
+        let power = view.shapes()?.power()?;
+        let left = power.for_jobs(view.now(), view.now(), view.up());
+        let needs = |id: JobId| view.watts(id) * i64::from(view.size(id));
+        let first = view.waiting().chain(view.suspended()).find(|&id| needs(id) > left)?;
+        let (submit, number) = (view.job(first).submit, self.s.truth[first].number);
+        let waiting = self.session.waiting() + self.session.suspended();
+        let (first, needs) = (self.source.place(first), needs(first));
+        Some(SimulationError::TooLittlePower { waiting, left: left.max(0), first, number, submit, needs })
     }
 
     /// A running job loses this many processors to an outage. Returns whether it goes on with
