@@ -321,6 +321,6 @@ fn jobs_are_suspended_where_power_falls() {
         "{problem}"
     );
     // Resumptions with another size are of jobs that are suspended.
-    let problem = folder.run(&["run", "log.swf", "--policy", "easy(migration=yes)"]).fails(2);
-    assert!(problem.contains("drop=suspend"), "{problem}");
+    let warning = folder.run(&["run", "log.swf", "--policy", "easy(migration=yes)"]).err;
+    assert!(warning.contains("migration changes nothing here; it counts with drop=suspend"), "{warning}");
 }

@@ -178,6 +178,17 @@ fn a_suspended_job_resumes_with_the_size_that_ends_first() {
     assert_eq!(rows(&case(200, &[(0, 600), (20, 500)]), yes), expected);
 }
 
+/// At 30 there is power for job 2 and not for job 1. Killed, sent back or suspended, it makes room
+/// at that instant: the processors of one that is killed are free when it has ended.
+#[test]
+fn a_job_that_is_killed_makes_room_for_others() {
+    let table = "job,watts\n1,100\n2,50\n";
+    let jobs = capped(shaped(workload(4, &[(0, 4, 100), (10, 2, 20)]), table), &[(0, 400), (30, 200), (60, 400)]);
+    assert_eq!(rows(&jobs, "easy(drop=kill)"), [[1, 0, 30, 4], [2, 30, 50, 2]]);
+    assert_eq!(rows(&jobs, "easy(drop=requeue)"), [[1, 0, 30, 4], [1, 60, 160, 4], [2, 30, 50, 2]]);
+    assert_eq!(rows(&jobs, SUSPEND), [[1, 0, 30, 4], [1, 60, 130, 4], [2, 30, 50, 2]]);
+}
+
 /// Where no power is counted nothing is suspended, and the schedule is that of the plain policy.
 #[test]
 fn without_power_nothing_is_suspended() {

@@ -18,14 +18,20 @@ impl ShapedEasy {
             while shrink_most(scene, actions) {}
             return back;
         }
-        while scene.room.now().1 < 0 {
+        let mut over = -scene.room.now().1;
+        while over > 0 {
             let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
             let one = scene.runners.remove(at);
+            over -= i64::from(one.spans.0.procs) * one.watts;
+            if self.choices.drop == DropRule::Kill {
+                // It holds what it has until the machine says that it has ended, at this instant.
+                actions.push(Action::Kill(one.id));
+                continue;
+            }
             PassScene::lift(&one, &mut scene.room, 1);
             match self.choices.drop {
                 DropRule::Suspend => scene.cut.push(one),
-                DropRule::Kill => actions.push(Action::Kill(one.id)),
-                DropRule::None | DropRule::Shrink | DropRule::Requeue => {
+                DropRule::None | DropRule::Shrink | DropRule::Requeue | DropRule::Kill => {
                     actions.push(Action::Requeue(one.id));
                     back.push(one.id);
                 }
