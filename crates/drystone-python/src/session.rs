@@ -141,7 +141,9 @@ impl PySession {
         let told = |action: &Action| match *action {
             Action::Start { job, .. } => Some(("start", job.0, None)),
             Action::Suspend(job) => Some(("suspend", job.0, None)),
-            Action::Resume(job) | Action::ResumeOn { job, .. } => Some(("resume", job.0, None)),
+            Action::Resume(job) | Action::ResumeOn { job, .. } | Action::ResumeWith { job, .. } => {
+                Some(("resume", job.0, None))
+            }
             Action::Kill(job) => Some(("kill", job.0, None)),
             Action::Reserve { job, start, .. } => Some(("reserve", job.0, Some(start.0))),
             Action::Repredict { job, prediction } => Some(("repredict", job.0, Some(prediction.0))),

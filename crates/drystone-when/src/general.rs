@@ -263,7 +263,11 @@ fn go<S: EventSource>(
             Ok(true) => {}
             Ok(false) => break,
             // Jobs that never start have no start in this future: that is an answer.
-            Err(SimulationError::Starved { .. } | SimulationError::TooFew { .. }) => break,
+            Err(
+                SimulationError::Starved { .. }
+                | SimulationError::TooFew { .. }
+                | SimulationError::TooLittlePower { .. },
+            ) => break,
             Err(error) => {
                 simulation_error = Some(error);
                 break;

@@ -1,6 +1,7 @@
 //! EASY backfilling where jobs have several sizes and power is limited, by definition: every pass
 //! looks at all of time, and everything is a plain list.
 
+mod drops;
 mod resizing;
 mod room;
 mod running;
@@ -27,8 +28,12 @@ pub struct NaiveShapeRules {
     pub caps: Vec<(i64, i64)>,
     /// True if caps are known before they begin.
     pub foresees: bool,
-    /// True if malleable jobs shrink where a cap falls below the draw.
-    pub drops: bool,
+    /// Treatment of jobs where a cap falls below the draw: `none`, `shrink` or `suspend`.
+    pub drop: &'static str,
+    /// True if malleable jobs that were suspended resume with the size with which they end first.
+    pub migrates: bool,
+    /// True if a job that shrinks gives its processors back after the cost of that.
+    pub releases_late: bool,
     /// True if no job gets more than its fair share of the machine.
     pub is_fair: bool,
     /// Steps of a quantity that is to be low (time, value), and the longest wait for it.
@@ -42,6 +47,10 @@ pub(crate) struct NaiveShapeWorld<'a> {
     now: i64,
     queue: Vec<usize>,
     run: Vec<NaiveSizedRun<'a>>,
+    /// Suspended jobs.
+    parked: Vec<NaiveSizedRun<'a>>,
+    /// What the first suspended job that waits for room would hold.
+    first_parked: Vec<NaiveSpan>,
     jobs: &'a [NaiveSizedJob],
     /// Sizes chosen before the start.
     chosen: Vec<Option<i64>>,
@@ -62,20 +71,24 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
         now: i64::MIN,
         queue: Vec::new(),
         run: Vec::new(),
+        parked: Vec::new(),
+        first_parked: Vec::new(),
         jobs,
         chosen: vec![None; jobs.len()],
         segments: vec![Vec::new(); jobs.len()],
         here: BTreeSet::new(),
     };
     let mut next = 0;
-    while next < jobs.len() || !world.queue.is_empty() || !world.run.is_empty() {
+    while next < jobs.len() || !world.queue.is_empty() || !world.run.is_empty() || !world.parked.is_empty() {
         let arrival = jobs.get(next).map(|job| job.submit);
         world.now = world.next_event(arrival).expect("no event is left and jobs wait");
         world.end_and_change();
-        if rules.drops {
-            world.heed_drop();
-        }
         world.hear_asks();
+        match rules.drop {
+            "shrink" => world.shrink_below_cap(),
+            "suspend" => world.suspend_above_cap(),
+            _ => {}
+        }
         let now = world.now;
         world.here.extend((next..jobs.len()).filter(|&at| jobs[at].submit == now));
         while jobs.get(next).is_some_and(|job| job.submit == world.now) {
@@ -109,8 +122,24 @@ impl NaiveShapeWorld<'_> {
         self.run.retain(|job| job.end() != now);
         for at in 0..self.run.len() {
             if let Some((size, _)) = self.run[at].pending.filter(|pending| pending.1 == now) {
-                self.resize(at, size);
+                self.take_effect(at, size);
             }
+        }
+    }
+
+    /// A change begins. Where processors are given back late, the job has its size until then, and
+    /// makes no progress.
+    fn take_effect(&mut self, at: usize, size: i64) {
+        let job = &self.run[at];
+        match job.gives_since.is_none_or(|since| since == self.now) && job.release(self.now, size) > self.now {
+            true => {
+                let job = &mut self.run[at];
+                if job.since < self.now {
+                    self.segments[job.at].push([job.since, self.now, job.size]);
+                }
+                job.begin_to_give(self.now, size);
+            }
+            false => self.resize(at, size),
         }
     }
 
@@ -232,6 +261,10 @@ impl NaiveShapeWorld<'_> {
         if self.rules.shape == "submit" && self.jobs[at].kind != NaiveKind::Rigid {
             self.queue.push(at);
             let mut spans = self.spans(None);
+            for parked in &self.parked {
+                let best = self.best_resumption(parked, false, &spans);
+                spans.extend(best.map(|(from, size, rest)| parked.span(from, from + rest, size)));
+            }
             for &other in self.queue.iter().filter(|&&other| other != at) {
                 let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
                 let start = earliest(self, &spans, self.now, job.known[&size], size, size * job.watts);
@@ -247,27 +280,28 @@ impl NaiveShapeWorld<'_> {
 
     fn start(&mut self, at: usize, size: i64) {
         self.queue.retain(|&other| other != at);
-        self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, size));
+        self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, size, self.rules.releases_late));
     }
 
     fn pass(&mut self) {
         let held: Vec<usize> = self.queue.iter().copied().filter(|&at| self.is_held(at)).collect();
         self.queue.retain(|at| !held.contains(at));
-        while let Some(&head) = self.queue.first() {
+        while let Some(&head) = self.queue.first().filter(|_| self.first_parked.is_empty()) {
             match self.choose(head, &self.spans(None)) {
                 Some((start, size)) if start == self.now => self.start(head, size),
                 _ if self.rules.shrinks && self.shrink_for(head) => {}
                 _ => break,
             }
         }
-        let mut reserved = Vec::new();
+        let (mut reserved, heads) = (self.first_parked.clone(), usize::from(self.first_parked.is_empty()));
         if let Some(&head) = self.queue.first()
+            && reserved.is_empty()
             && let Some((from, size)) = self.choose(head, &self.spans(None))
         {
             let job = &self.jobs[head];
             reserved.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
         }
-        for at in self.queue.iter().skip(1).copied().collect::<Vec<_>>() {
+        for at in self.queue.iter().skip(heads).copied().collect::<Vec<_>>() {
             let (job, now) = (&self.jobs[at], self.now);
             let spans = [self.spans(None), reserved.clone()].concat();
             let sizes = self.sizes_by_rule(at).into_iter();
@@ -289,28 +323,12 @@ impl NaiveShapeWorld<'_> {
     fn grant(&mut self, reserved: &[NaiveSpan]) {
         for at in 0..self.run.len() {
             let (job, now) = (&self.run[at], self.now);
-            let Some(size) = job.asked else { continue };
+            let Some(size) = job.asked.filter(|_| job.resumed < now && job.gives_since.is_none()) else { continue };
             let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
             if size < job.size || self.fits(&others, now, job.end_after(now, size), size, job.job.watts) {
-                self.resize(at, size);
+                self.take_effect(at, size);
                 self.run[at].asked = None;
             }
-        }
-    }
-
-    fn heed_drop(&mut self) {
-        while self.draw() > self.cap(self.now) {
-            let over = self.draw() - self.cap(self.now);
-            let able = (0..self.run.len()).filter(|&at| {
-                let job = &self.run[at];
-                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.job.watts > 0
-            });
-            let most = able.min_by_key(|&at| (self.run[at].job.sizes[0] - self.run[at].size, self.run[at].at));
-            let Some(at) = most else { return };
-            let job = &self.run[at];
-            let less = (over + job.job.watts - 1) / job.job.watts;
-            let left = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
-            self.resize(at, left.unwrap_or(job.job.sizes[0]));
         }
     }
 }

@@ -33,7 +33,9 @@ pub(crate) struct ShapeArgs {
 
     /// Rules of the machine for changes of size, with commas between them: limit=work (the limit of
     /// a job moves with its run time) or limit=wall (it stays, so that a job that shrinks may be
-    /// killed with --overrun kill); survive=yes (an outage shrinks a malleable job) or survive=no.
+    /// killed with --overrun kill); survive=yes (an outage shrinks a malleable job) or survive=no;
+    /// release=now (a job that shrinks gives its processors back at once) or release=after (after
+    /// its shrink_cost).
     #[arg(long, value_name = "RULES", help_heading = "Machine", value_parser = ResizeRules::from_str)]
     pub(crate) resizing: Option<ResizeRules>,
 }

@@ -277,7 +277,7 @@ fn rules_of_the_machine_and_waiting_for_low_prices() {
     folder.write("log.swf", format!("; MaxProcs: 8\n{}{}", row(1, 0, 100, 8), row(2, 40, 50, 4)));
     folder.run(&[&["run"], &SHAPES[..], &more, &walls, &["--warm-start", "20s"]].concat()).ok();
     assert_eq!(folder.read("g.csv"), rows);
-    let problem = folder.run(&[&["run"], &SHAPES[..], &more, &["--resizing", "release=after"]].concat()).fails(2);
+    let problem = folder.run(&[&["run"], &SHAPES[..], &more, &["--resizing", "release=later"]].concat()).fails(2);
     assert!(problem.contains("limit=wall"), "{problem}");
     let problem = folder.run(&["run", "log.swf", "--policy", "easy(hold=price)"]).fails(2);
     assert!(problem.contains("--series"), "{problem}");
@@ -286,4 +286,41 @@ fn rules_of_the_machine_and_waiting_for_low_prices() {
         ["run", "log.swf", "--policy", "easy(hold=price,most=1h)", "--series", "cheap.csv", "--segments", "h.csv"];
     folder.run(&[&hold[..], &["--quiet"]].concat()).ok();
     assert!(folder.read("h.csv").contains("1,60,160,8"), "{}", folder.read("h.csv"));
+}
+
+/// Job 1 draws 400 W, job 2 200 W; from 30 to 90 there are 450 W.
+#[test]
+fn jobs_are_suspended_where_power_falls() {
+    let jobs = [line(1, 0, 100, 4, 100), line(2, 10, 100, 4, 100), line(3, 40, 20, 2, 20)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 8\n{}", jobs.concat()));
+    folder.write("shapes.csv", "job,watts\n1,100\n2,50\n");
+    folder.write("caps.csv", "time,cap,announced\n0,600,0\n30,450,30\n90,600,90\n");
+    let more = ["--power", "caps.csv", "--policy", "easy(drop=suspend)"];
+    folder.run(&[&["run"], &SHAPES[..], &more, &["--segments", "segments.csv", "--quiet"]].concat()).ok();
+    let segments = folder.read("segments.csv");
+    assert_eq!(
+        segments.lines().skip(1).collect::<Vec<_>>(),
+        ["1,0,100,4,,ended", "2,10,30,4,,suspended", "2,90,170,4,,ended", "3,40,60,2,,ended"]
+    );
+    let story = folder.run(&[&["explain"], &SHAPES[..], &more, &["--job", "2"]].concat()).ok();
+    assert!(story.contains("30  is suspended") && story.contains("90  resumes"), "{story}");
+    folder.run(&[&["gantt"], &SHAPES[..], &more, &["--out", "chart.json", "--quiet"]].concat()).ok();
+    let chart: serde_json::Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
+    let bars: Vec<i64> = chart["bars"].as_array().expect("bars").iter().filter_map(serde_json::Value::as_i64).collect();
+    let mut rows: Vec<[i64; 3]> = bars.chunks(5).map(|bar| [bar[1], bar[2], bar[4] - bar[3]]).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, [[0, 100, 4], [10, 30, 4], [40, 60, 2], [90, 170, 4]]);
+    // It suspends, which few systems do, and a cap that stays low is said with its remedy.
+    let all = ["--policy", "easy", "--policy", "easy(drop=suspend)", "--format", "json", "--quiet"];
+    let json = folder.run(&[&["compare"], &SHAPES[..], &more[..2], &all].concat()).json();
+    assert_eq!(json["results"][1]["policy"]["preemptive"], true);
+    folder.write("caps.csv", "time,cap,announced\n0,600,0\n30,450,30\n90,150,90\n");
+    let problem = folder.run(&[&["run"], &SHAPES[..], &more].concat()).fails(2);
+    assert!(
+        problem.contains("job 1, submitted at 0 s, draws 400 W") && problem.contains("raise the last cap"),
+        "{problem}"
+    );
+    // Resumptions with another size are of jobs that are suspended.
+    let warning = folder.run(&["run", "log.swf", "--policy", "easy(migration=yes)"]).err;
+    assert!(warning.contains("migration changes nothing here; it counts with drop=suspend"), "{warning}");
 }

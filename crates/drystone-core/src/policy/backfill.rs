@@ -558,11 +558,18 @@ impl Policy for Backfill {
         }
     }
 
+    fn resumes(&self) -> bool {
+        // Where no power is counted it never suspends a job.
+        self.sizes.drop == DropRule::Suspend && self.shaped.is_some()
+    }
+
     fn needs(&self) -> Abilities {
-        let SizeChoices { shape, resize, drop, is_fair, .. } = self.sizes;
+        let SizeChoices { shape, resize, drop, migrates, is_fair, .. } = self.sizes;
         Abilities {
             shape: shape != ShapeRule::default() || is_fair,
-            resize: resize != ResizeRule::default() || drop == DropRule::Shrink,
+            resize: resize != ResizeRule::default() || drop == DropRule::Shrink || migrates,
+            suspend: drop == DropRule::Suspend,
+            migrate: drop == DropRule::Suspend,
             requeue: drop == DropRule::Requeue,
             kill: drop == DropRule::Kill,
             ..Abilities::default()

@@ -163,7 +163,7 @@ impl Observer for Segments {
         self.set_back += u64::from(from) * lost.0.unsigned_abs();
         let Some(parts) = self.open.get_mut(&id) else { return };
         // All changes of one instant are one.
-        if parts.last().is_some_and(|part| part.start == now) && parts.len() > 1 {
+        if parts.last().is_some_and(|part| part.start == now) {
             parts.pop();
         } else if let Some(part) = parts.last_mut() {
             part.procs.get_or_insert(from);

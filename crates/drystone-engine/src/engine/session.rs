@@ -403,6 +403,9 @@ impl Session {
         self.scheduler.forecast.predictor.withdrawn(id, job);
         if suspended {
             self.give_resources(id, Portion::Staying);
+            if self.s.world.shapes.is_some() {
+                self.forget_size(id);
+            }
         }
         if known {
             self.observe(PolicyEvent::Cancelled(id));

@@ -489,6 +489,9 @@ impl<S: EventSource> Simulation<S> {
         {
             return Err(few);
         }
+        if let Some(error) = self.too_little_power() {
+            return Err(error);
+        }
         Err(SimulationError::Starved {
             waiting: self.session.waiting(),
             suspended: self.session.suspended(),

@@ -52,7 +52,7 @@ pub enum PolicyEvent {
         predicted_end: Time,
     },
     /// A job that the policy does not hold is suspended, and the policy is to resume it. Sent
-    /// only to policies that [suspend](Abilities::suspend) themselves.
+    /// only to policies that [resume](Policy::resumes) such jobs.
     Parked(JobId),
     /// Processors have failed, come back or been drained, or it is known for the first time that
     /// they will be: [`View::outlook`] and [`View::free`] are new.
@@ -221,6 +221,14 @@ pub enum Action {
         gauge: Gauge,
         /// Its value from now on.
         value: i64,
+    },
+    /// Resume a suspended job on any free processors, with another size: a change of size at the
+    /// resumption, with its cost.
+    ResumeWith {
+        /// Job concerned.
+        job: JobId,
+        /// Its size from now on.
+        procs: Procs,
     },
 }
 
@@ -607,6 +615,12 @@ pub trait Policy: Snapshot + Send + Sync {
     /// changes refuses the policy before the start.
     fn hears(&self) -> bool {
         false
+    }
+
+    /// Returns whether it resumes suspended jobs that it is given ([`PolicyEvent::Parked`]): one
+    /// that does not is given none.
+    fn resumes(&self) -> bool {
+        self.needs().suspend
     }
 
     /// Returns the abilities of the machine that it needs beyond starting jobs.

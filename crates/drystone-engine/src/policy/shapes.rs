@@ -39,6 +39,8 @@ pub(crate) struct SizeState {
     pub(crate) stall: Span,
     /// Size to come, and when.
     pub(crate) pending: Option<(Procs, Time)>,
+    /// Time at which the change that is pending began, where its processors go at the end of it.
+    pub(crate) changes_since: Option<Time>,
     /// The job before the changes of the last instant that changed it.
     pub(crate) base: Option<SizeBase>,
     /// Earlier sizes, and the seconds of progress at each.
@@ -47,6 +49,8 @@ pub(crate) struct SizeState {
     pub(crate) limit: Option<Time>,
     /// Predicted seconds that are left beyond that time.
     pub(crate) beyond: Span,
+    /// Time of its suspension, where it is suspended and the limit stays.
+    pub(crate) paused: Option<Time>,
 }
 
 /// A running job before the changes of an instant.
@@ -65,10 +69,12 @@ impl SizeState {
         SizeState {
             stall: Span::ZERO,
             pending: None,
+            changes_since: None,
             base: None,
             progress: Vec::new(),
             limit: None,
             beyond: Span::ZERO,
+            paused: None,
         }
     }
 }
@@ -194,6 +200,14 @@ impl ShapeWorld {
     pub(crate) fn reserve_of(&self, id: JobId, size: Procs) -> Procs {
         let pending = self.states.get(&id).and_then(|state| state.pending);
         pending.map_or(0, |(to, _)| to.saturating_sub(size))
+    }
+
+    /// Returns the time at which a job gives processors back that begins a change then.
+    pub(crate) fn release(&self, id: JobId, at: Time, from: Procs, to: Procs) -> Time {
+        match self.rules.releases_late && to < from {
+            true => at + self.shape(id).map_or(Span::ZERO, |shape| shape.shrink_cost),
+            false => at,
+        }
     }
 
     /// Returns the next time at which a change takes effect, a job asks, or power changes.

@@ -13,6 +13,7 @@ impl SizeState {
 
 impl ShapeWorld {
     /// Returns the time at which a running job is killed, where that does not move with its size.
+    /// Suspended time does not count.
     pub(crate) fn limit(&self, id: JobId, entry: &JobEntry) -> Option<Time> {
         if !self.rules().keeps_limits {
             return None;
@@ -74,6 +75,26 @@ impl<'a> View<'a> {
         self.shapes()?.states.get(&id)?.pending
     }
 
+    /// Returns whether a running job is about to give processors back: it began to shrink, which
+    /// nothing but an outage stops.
+    #[must_use]
+    pub fn gives_back(&self, id: JobId) -> bool {
+        self.shapes().and_then(|shapes| shapes.states.get(&id)).is_some_and(|state| state.changes_since.is_some())
+    }
+
+    /// Returns the time at which a running job gives processors back, or has new ones, if it
+    /// changes to this size then, which is now or later.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn release(&self, id: JobId, at: Time, to: Procs) -> Time {
+        let Some(shapes) = self.shapes() else { return at };
+        let base = shapes.states.get(&id).and_then(|state| state.base).filter(|base| base.at == at);
+        let from = base.map_or_else(|| self.size(id), |base| base.procs);
+        shapes.release(id, at, from, to)
+    }
+
     /// Returns the size that a running job asks for.
     #[must_use]
     pub fn asked(&self, id: JobId) -> Option<Procs> {
@@ -132,10 +153,32 @@ impl<'a> View<'a> {
                 SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall + beyond }
             }
         };
-        let cost = self.resize_cost(id, base.procs, to);
+        // One that gives processors back has paid for it.
+        let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, at)));
+        let cost = if is_paid { Span::ZERO } else { self.resize_cost(id, base.procs, to) };
         let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
         let end = at + base.stall + cost + left;
         shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
+    }
+
+    /// Returns the time for which a suspended job is predicted to hold its processors from its
+    /// resumption on, if it resumes with this size.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn rest_at_size(&self, id: JobId, to: Procs) -> Span {
+        let entry = self.world.entry(id);
+        let whole = (entry.prediction - entry.ran).max(Span(1));
+        let Some(shapes) = self.shapes().filter(|_| to != entry.procs) else { return whole };
+        let state = shapes.states.get(&id);
+        let stall = state.map_or(Span::ZERO, |state| state.stall);
+        let beyond = state.map_or(Span::ZERO, |state| state.beyond);
+        let left = (entry.prediction - entry.ran) - stall + beyond;
+        let cost = self.resize_cost(id, entry.procs, to);
+        let rest = stall + cost + shapes.converted(id, self.job(id).estimate, left, entry.procs, to);
+        let limit = state.and_then(|state| Some((state.limit? - state.paused?).max(Span(1))));
+        limit.map_or(rest, |limit| rest.min(limit))
     }
 
     /// Returns the spans that a running job is predicted to hold from now on.
@@ -147,7 +190,9 @@ impl<'a> View<'a> {
         let (now, size) = (self.now(), self.size(id));
         match self.pending(id).filter(|(_, at)| *at > now) {
             Some((to, at)) => {
-                let then = HeldSpan { from: at, until: self.end_at_size(id, at, to), procs: to };
+                let until = self.end_at_size(id, at, to);
+                let at = if self.gives_back(id) { at } else { self.release(id, at, to) };
+                let then = HeldSpan { from: at, until, procs: to };
                 (HeldSpan { from: now, until: at, procs: size.max(to) }, Some(then))
             }
             None => {

@@ -38,7 +38,11 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             }
             // Several reservations are planned again at each pass, and in another order a newcomer
             // may take the head's place.
-            if is("order", "fcfs") && is("reserve", "1") {
+            // Where estimates are doubled, a job may keep its prediction and outlive the estimate by
+            // which others are promised their starts.
+            let by_estimates = is("announce", "estimate") || is("plan", "estimate");
+            let is_doubled = value(spec, "predict").starts_with("double");
+            if is("order", "fcfs") && is("reserve", "1") && !(by_estimates && is_doubled) {
                 all.push(KeepsPromises);
                 // A pass in the middle of an instant may reserve before all ends of the instant are
                 // known, and what it reserves may then come earlier.

@@ -479,12 +479,12 @@ impl Observer for Collector {
 
     #[inline]
     fn suspended(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, self.whole(id));
+        self.machine.interrupted(now, self.whole(id), true);
     }
 
     #[inline]
     fn resumed(&mut self, now: Time, id: JobId) {
-        self.machine.interrupted(now, self.whole(id));
+        self.machine.interrupted(now, self.whole(id), false);
     }
 }
 

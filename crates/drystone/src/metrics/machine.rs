@@ -68,21 +68,34 @@ impl MachineUse {
 struct VariedWork {
     /// Size up to a time, and that time.
     first: (Procs, Time),
+    /// Time for which it was suspended until then.
+    paused: Span,
     /// Processor-seconds from then until its present size.
     later: u128,
     procs: Procs,
     since: Time,
+    is_suspended: bool,
 }
 
 impl VariedWork {
+    fn new(first: (Procs, Time)) -> VariedWork {
+        let (procs, since) = first;
+        VariedWork { first, paused: Span::ZERO, later: 0, procs, since, is_suspended: false }
+    }
+
+    /// Processor-seconds from the end of its first size on until then.
+    fn until(&self, now: Time) -> u128 {
+        let seconds = if self.is_suspended { Span::ZERO } else { now - self.since };
+        self.later + u128::from(self.procs) * u128::from(seconds.0.max(0) as u64)
+    }
+
     /// Processor-seconds of a job that has ended so.
     fn of(&self, outcome: &crate::model::JobOutcome) -> u128 {
         let seconds = |from: Time, until: Time| u128::from((until - from).0.max(0) as u64);
         // What it had run before the simulation began is no work of it.
         let begin = outcome.start + outcome.found.unwrap_or(Span::ZERO);
-        u128::from(self.first.0) * seconds(begin, self.first.1)
-            + self.later
-            + u128::from(self.procs) * seconds(self.since, outcome.end)
+        let first = seconds(begin + self.paused, self.first.1);
+        u128::from(self.first.0) * first + self.until(outcome.end)
     }
 }
 
@@ -151,19 +164,28 @@ impl MachineMeter {
 
     /// A job starts with this size.
     pub(super) fn sized(&mut self, now: Time, id: JobId, procs: Procs) {
-        self.sizes.insert(id, VariedWork { first: (procs, now), later: 0, procs, since: now });
+        self.sizes.insert(id, VariedWork::new((procs, now)));
     }
 
     /// A running job has the second size instead of the first.
     pub(super) fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs)) {
-        let work = self.sizes.entry(id).or_insert(VariedWork { first: (from, now), later: 0, procs: from, since: now });
-        work.later += u128::from(work.procs) * u128::from((now - work.since).0.max(0) as u64);
+        let interruptions = self.interruptions.get(&id);
+        let work = self.sizes.entry(id).or_insert_with(|| {
+            let pauses = interruptions.into_iter().flat_map(|times| times.chunks_exact(2));
+            let paused = pauses.map(|pause| pause[1] - pause[0]).fold(Span::ZERO, |sum, pause| sum + pause);
+            VariedWork { paused, ..VariedWork::new((from, now)) }
+        });
+        work.later = work.until(now);
         (work.procs, work.since) = (to, now);
     }
 
     /// A job is suspended, or resumes.
-    pub(super) fn interrupted(&mut self, now: Time, id: JobId) {
+    pub(super) fn interrupted(&mut self, now: Time, id: JobId, is_suspended: bool) {
         self.interruptions.entry(id).or_default().push(now);
+        if let Some(work) = self.sizes.get_mut(&id) {
+            work.later = work.until(now);
+            (work.since, work.is_suspended) = (now, is_suspended);
+        }
     }
 
     /// A part of the workload follows that is simulated apart, with its first and last submit;

@@ -210,7 +210,8 @@ impl SizeMeter {
             sums.preferred += if segment.procs == job.procs { seconds } else { 0 };
             let draw = i128::from(watts) * i128::from(segment.procs);
             turns.extend([(segment.start, draw), (segment.end, -draw)]);
-            if let (SegmentEnd::Resized, Some(next)) = (segment.then, of_job.get(at + 1)) {
+            // A suspended job may resume with another size.
+            if let (SegmentEnd::Resized | SegmentEnd::Suspended, Some(next)) = (segment.then, of_job.get(at + 1)) {
                 sized.grows += u32::from(next.procs > segment.procs);
                 sized.shrinks += u32::from(next.procs < segment.procs);
                 sized.reconfiguring += shape.map_or(0, |shape| shape.cost(segment.procs, next.procs).0);

@@ -44,6 +44,7 @@ mod shapes_changed;
 mod shapes_golden;
 mod shapes_here;
 mod shapes_rules;
+mod shapes_suspended;
 mod simulation;
 mod slack_golden;
 mod slack_overruns;

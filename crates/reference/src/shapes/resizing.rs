@@ -19,7 +19,7 @@ fn compare((a, b): (i64, i64), (c, d): (i64, i64)) -> std::cmp::Ordering {
 impl NaiveShapeWorld<'_> {
     fn change(&mut self, at: usize, size: i64) {
         match self.run[at].point(self.now) {
-            point if point <= self.now => self.resize(at, size),
+            point if point <= self.now => self.take_effect(at, size),
             point => self.run[at].pending = Some((size, point)),
         }
     }
@@ -43,7 +43,8 @@ impl NaiveShapeWorld<'_> {
                 return true;
             }
             let Some(pool) = (need > 0).then(|| self.givers(need, keep)).flatten() else { continue };
-            let last = pool.keys().map(|&at| self.run[at].point(now)).max().unwrap_or(now);
+            let release = |(&at, &size): (&usize, &i64)| self.run[at].release(self.run[at].point(now), size);
+            let last = pool.iter().map(release).max().unwrap_or(now);
             let spans: Vec<NaiveSpan> = (0..self.run.len())
                 .flat_map(|at| match pool.get(&at) {
                     Some(&size) => {

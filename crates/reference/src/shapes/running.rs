@@ -62,10 +62,15 @@ pub(crate) struct NaiveSizedRun<'a> {
     pub(crate) since: i64,
     /// Start.
     pub(crate) began: i64,
+    /// Start, or last resumption.
+    pub(crate) resumed: i64,
     stall: i64,
     /// True and known seconds that were left at the beginning of its present size.
     left: (i64, i64),
     pub(crate) pending: Option<(i64, i64)>,
+    /// Time at which it began to give processors back.
+    pub(crate) gives_since: Option<i64>,
+    releases_late: bool,
     before: Option<SizeMoment>,
     pub(crate) asked: Option<i64>,
     /// Number of its asks so far.
@@ -78,16 +83,25 @@ fn scaled(seconds: i64, from: i64, to: i64) -> i64 {
 }
 
 impl<'a> NaiveSizedRun<'a> {
-    pub(crate) fn new(job: &'a NaiveSizedJob, at: usize, now: i64, size: i64) -> NaiveSizedRun<'a> {
+    pub(crate) fn new(
+        job: &'a NaiveSizedJob,
+        at: usize,
+        now: i64,
+        size: i64,
+        releases_late: bool,
+    ) -> NaiveSizedRun<'a> {
         NaiveSizedRun {
             job,
             at,
             size,
             since: now,
             began: now,
+            resumed: now,
             stall: 0,
             left: (job.run[&size], job.known[&size]),
             pending: None,
+            gives_since: None,
+            releases_late,
             before: None,
             asked: None,
             heard: 0,
@@ -124,16 +138,37 @@ impl<'a> NaiveSizedRun<'a> {
     /// Known end if it has another size from a time on.
     pub(crate) fn end_after(&self, time: i64, size: i64) -> i64 {
         let SizeMoment { size: from, stall, left, .. } = self.base(time);
-        time + stall + self.cost(from, size) + scaled(left.1.max(1), self.job.known[&from], self.job.known[&size])
+        let is_paid = self.gives_since.is_some() && self.pending == Some((size, time));
+        let cost = if is_paid { 0 } else { self.cost(from, size) };
+        time + stall + cost + scaled(left.1.max(1), self.job.known[&from], self.job.known[&size])
     }
 
     pub(crate) fn resize(&mut self, now: i64, size: i64) {
         let base = self.base(now);
         let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&size]);
-        self.stall = base.stall + self.cost(base.size, size);
+        let is_paid = self.gives_since.is_some_and(|since| since < now) && self.pending == Some((size, now));
+        self.stall = base.stall + if is_paid { 0 } else { self.cost(base.size, size) };
         self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
-        (self.before, self.pending) = (Some(base), None);
+        (self.before, self.pending, self.gives_since) = (Some(base), None, None);
         (self.size, self.since) = (size, now);
+    }
+
+    /// Time at which it gives processors back, or has new ones, if it changes then.
+    pub(crate) fn release(&self, time: i64, size: i64) -> i64 {
+        let from = self.base(time).size;
+        if self.releases_late && size < from { time + self.job.costs.1 } else { time }
+    }
+
+    /// It stands still until it gives processors back.
+    pub(crate) fn begin_to_give(&mut self, now: i64, size: i64) {
+        let base = self.base(now);
+        // It may have given some at this very instant.
+        let held = base.size.min(self.size);
+        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&held]);
+        self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
+        (self.size, self.since, self.stall) = (held, now, base.stall + self.job.costs.1);
+        self.before = Some(base);
+        (self.pending, self.gives_since) = (Some((size, now + self.job.costs.1)), Some(now));
     }
 
     pub(crate) fn point(&self, now: i64) -> i64 {
@@ -145,7 +180,7 @@ impl<'a> NaiveSizedRun<'a> {
     }
 
     pub(crate) fn is_movable(&self, now: i64) -> bool {
-        self.job.kind == NaiveKind::Malleable && self.pending.is_none() && self.began < now
+        self.job.kind == NaiveKind::Malleable && self.pending.is_none() && self.resumed < now
     }
 
     pub(crate) fn next_ask(&self) -> Option<i64> {
@@ -155,10 +190,24 @@ impl<'a> NaiveSizedRun<'a> {
         Some(self.since + self.stall + (due - (whole - self.left.0)).max(0))
     }
 
+    /// It is suspended: `since` is then the time of that.
+    pub(crate) fn pause(&mut self, now: i64) {
+        let SizeMoment { stall, left, .. } = self.at_time(now);
+        (self.since, self.stall, self.left) = (now, stall, left);
+        (self.pending, self.gives_since, self.before) = (None, None, None);
+    }
+
+    pub(crate) fn span(&self, from: i64, until: i64, procs: i64) -> NaiveSpan {
+        NaiveSpan { from, until, procs, watts: procs * self.job.watts }
+    }
+
     pub(crate) fn spans(&self, now: i64) -> Vec<NaiveSpan> {
-        let span = |from, until, procs| NaiveSpan { from, until, procs, watts: procs * self.job.watts };
+        let span = |from, until, procs| self.span(from, until, procs);
         match self.pending.filter(|pending| pending.1 > now) {
-            Some((size, at)) => vec![span(now, at, self.held()), span(at, self.end_after(at, size), size)],
+            Some((size, at)) => {
+                let release = if self.gives_since.is_some() { at } else { self.release(at, size) };
+                vec![span(now, release, self.held()), span(release, self.end_after(at, size), size)]
+            }
             None => vec![span(now, self.known_end(now), self.size)],
         }
     }

@@ -6,7 +6,7 @@ use drystone::experiment::Experiment;
 use drystone::log::clean::Overrun;
 use drystone::log::power::{CapTable, give_power, give_terms};
 use drystone::log::series::PowerSeries;
-use drystone::log::shapes::{give_shapes, read_shapes};
+use drystone::log::shapes::{give_rules, give_shapes, read_shapes};
 use drystone::model::{Job, LogStatus, Machine, PowerCap, Provenance, Span, Time, Truth, Workload};
 use drystone::policy::PolicySpec;
 use drystone_reference::shapes::{NaiveKind, NaiveShapeRules, NaiveSizedJob, simulate};
@@ -124,6 +124,10 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
     let workload = Workload::new(machine, list, truths, Provenance::default()).expect("possible");
     let shapes = read_shapes("drawn", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let workload = give_shapes(workload, &shapes, Overrun::RunOn).unwrap_or_else(|error| panic!("{error}\n{text}")).0;
+    let workload = match rules.releases_late {
+        true => give_rules(workload, "release=after".parse().expect("a rule")),
+        false => workload,
+    };
     let workload = match &rules.hold {
         None => workload,
         Some((steps, _)) => {
@@ -172,11 +176,20 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
     let shape = prop::sample::select(vec!["preferred", "submit", "start", "start-now", "most", "upto", "min"]);
     let (ladder, share) =
         (prop::sample::select(vec!["min", "pref", "keep"]), prop::sample::select(vec!["surplus", "equal", "fpsma"]));
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let drop = prop::sample::select(vec!["none", "shrink", "suspend", "suspend"]);
+    let flags =
+        (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), (drop, any::<bool>(), prop::bool::weighted(0.3)));
     let steps = prop::collection::vec((1i64..40, 0i64..9), 0..6);
     let extra = (prop::bool::weighted(0.3), prop::option::weighted(0.3, (steps, 0i64..120)));
     (shape, ladder, share, flags, prop::collection::vec((5i64..40, 40i64..80), 0..4), extra).prop_map(
-        |(shape, ladder, share, (shrinks, grows, capped, foresees, drops), caps, (is_fair, hold))| {
+        |(
+            shape,
+            ladder,
+            share,
+            (shrinks, grows, capped, foresees, (drop, migrates, releases_late)),
+            caps,
+            (is_fair, hold),
+        )| {
             let hold = hold.map(|(gaps, most)| {
                 let mut list = vec![(-1000, 4)];
                 gaps.into_iter().fold(0, |from, (gap, value)| {
@@ -194,8 +207,23 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
                 }
                 list.push((from + 30, 65));
             }
-            let drops = drops && capped;
-            NaiveShapeRules { shape, shrinks, grows, ladder, share, caps: list, foresees, drops, is_fair, hold }
+            let drop = if capped { drop } else { "none" };
+            let migrates = migrates && drop == "suspend";
+            let caps = list;
+            NaiveShapeRules {
+                shape,
+                shrinks,
+                grows,
+                ladder,
+                share,
+                caps,
+                foresees,
+                drop,
+                migrates,
+                releases_late,
+                is_fair,
+                hold,
+            }
         },
     )
 }
@@ -208,15 +236,15 @@ fn words(rules: &NaiveShapeRules) -> String {
         (false, true) => "grow",
         (true, true) => "both",
     };
-    let drop = if rules.drops { "shrink" } else { "none" };
+    let migration = if rules.migrates { ",migration=yes" } else { "" };
     let cap = if rules.is_fair { "fair" } else { "none" };
     let hold = rules.hold.as_ref().map_or(String::new(), |(_, most)| format!(",hold=carbon,most={most}s"));
-    let NaiveShapeRules { shape, ladder, share, .. } = rules;
-    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop},cap={cap}{hold})")
+    let NaiveShapeRules { shape, ladder, share, drop, .. } = rules;
+    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop}{migration},cap={cap}{hold})")
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn easy_with_sizes_is_what_its_definition_says(
@@ -237,12 +265,14 @@ proptest! {
         for (job, rows) in jobs.iter().zip(&rows) {
             // Sizes stay in the set; what may not change does not.
             prop_assert!(rows.iter().all(|row| job.sizes.contains(&row[2])));
-            prop_assert!(matches!(job.kind, NaiveKind::Malleable | NaiveKind::Evolving) || rows.len() == 1);
+            let may_change = matches!(job.kind, NaiveKind::Malleable | NaiveKind::Evolving);
+            prop_assert!(may_change || rules.drop == "suspend" || rows.len() == 1);
+            prop_assert!(may_change || rows.iter().all(|row| row[2] == rows[0][2]));
             // Never less work than is due, and without costs at most one second more per change.
             let work: f64 = rows.iter().map(|row| (row[1] - row[0]) as f64 / job.run[&row[2]] as f64).sum();
             prop_assert!(work >= 1.0 - 1e-9, "{rows:?}");
             if job.costs == (0, 0) {
-                let more: f64 = rows.iter().skip(1).map(|row| 1.0 / job.run[&row[2]] as f64).sum();
+                let more: f64 = rows.windows(2).filter(|two| two[0][2] != two[1][2]).map(|two| 1.0 / job.run[&two[1][2]] as f64).sum();
                 prop_assert!(work <= 1.0 + more + 1e-9, "{rows:?}");
             }
         }
@@ -251,10 +281,19 @@ proptest! {
             let held: i64 = rows.iter().flatten().filter(|row| row[0] <= time && time < row[1]).map(|row| row[2]).sum();
             prop_assert!(held <= machine);
         }
+        // Where jobs are suspended the draw is never above a cap.
+        let turns = times().chain(rules.caps.iter().map(|cap| cap.0)).filter(|_| rules.drop == "suspend");
+        for time in turns {
+            let held = rows.iter().zip(&jobs).flat_map(|(rows, job)| rows.iter().map(move |row| (row, job.watts)));
+            let draw: i64 =
+                held.filter(|(row, _)| row[0] <= time && time < row[1]).map(|(row, watts)| row[2] * watts).sum();
+            let cap = rules.caps.iter().rev().find(|cap| cap.0 <= time).map_or(i64::MAX, |cap| cap.1);
+            prop_assert!(draw <= cap, "{draw} W above {cap} at {time}: {policy}");
+        }
         // Where predictions are exact, what was promised to a head is kept.
         let exact = drawn.iter().all(|job| job.factor == 1);
         let asks = drawn.iter().any(|job| job.ask.is_some());
-        if exact && !asks && rules.caps.is_empty() {
+        if exact && !asks && (rules.caps.is_empty() || rules.foresees) {
             prop_assert_eq!(broken, 0, "{}", policy);
         }
     }
@@ -272,7 +311,7 @@ proptest! {
     ) {
         let rules = NaiveShapeRules {
             shape: "preferred", shrinks: false, grows: false, ladder: "min", share: "surplus", caps: Vec::new(),
-            foresees: true, drops: false, is_fair: false, hold: None,
+            foresees: true, drop: "none", migrates: false, releases_late: false, is_fair: false, hold: None,
         };
         let mut submit = 0;
         let jobs: Vec<NaiveSizedJob> = drawn.iter().map(|job| {

@@ -90,7 +90,7 @@ pub(super) fn how_in_short(policy: &PolicyMeta) -> &'static str {
 fn chooses_sizes(policy: &PolicyMeta) -> bool {
     let usual = |name: &str, value: &str| match name {
         "shape" => value == "preferred",
-        "resize" => value == "none",
+        "resize" | "drop" => value == "none",
         _ => true,
     };
     !policy.parameters.0.iter().all(|(name, value)| usual(name, value))

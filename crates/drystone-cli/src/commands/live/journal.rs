@@ -151,7 +151,7 @@ fn told(decided: &Decided) -> String {
     match decided.action {
         Action::Start { why, .. } => format!("start {job} ({why:?}){on}"),
         Action::Suspend(_) => format!("suspend {job}"),
-        Action::Resume(_) | Action::ResumeOn { .. } => format!("resume {job}{on}"),
+        Action::Resume(_) | Action::ResumeOn { .. } | Action::ResumeWith { .. } => format!("resume {job}{on}"),
         Action::Kill(_) => format!("end {job}"),
         Action::Resize { procs, .. } => format!("shrink {job} to {procs} processors"),
         Action::Reserve { start, .. } => format!("plan {job} for {start}"),

@@ -5,7 +5,8 @@ use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
 use crate::policy::shaped::{
-    CAP, DROP, GROW, HOLD, LADDER, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices, size_choices,
+    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices,
+    size_choices,
 };
 use crate::policy::{Args, Notice, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
 
@@ -134,6 +135,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         GROW,
         CAP,
         DROP,
+        MIGRATION,
         HOLD,
         MOST,
         QUANTILE,
@@ -143,6 +145,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         RESIZE_NEEDS[1],
         RESIZE_NEEDS[2],
         RESIZE_NEEDS[3],
+        RESIZE_NEEDS[4],
         ParamNeeds { params: &["extra", "arrive", "guard", "plan", "announce"], any: &[ParamCondition::Not("reserve", "0")] },
         ParamNeeds { params: &["guard", "plan", "announce"], any: &[ParamCondition::Not("predict", "estimate")] },
         ParamNeeds { params: &["guard", "announce"], any: &[ParamCondition::Is("plan", "prediction")] },

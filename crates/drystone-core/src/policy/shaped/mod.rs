@@ -6,25 +6,27 @@
 
 mod choice;
 mod conservative;
+mod drops;
 mod fair;
 mod resizing;
 mod scene;
 mod settings;
 mod steps;
+mod suspended;
 
 use super::ranking::{self, Rater};
-use super::{Action, Actions, PolicyEvent, StartReason, View};
-use crate::model::{JobId, PowerTerms, Procs, Span, Time, UNLIMITED};
+use super::{Action, Actions, HeldSpan, PolicyEvent, StartReason, View};
+use crate::model::{JobId, PowerTerms, Procs, Span, Time};
 use crate::parts::Order;
 use crate::parts::formula::Shares;
 use choice::SizeWish;
 pub(super) use conservative::ShapedConservative;
 use fair::FairWeights;
 use resizing::Shrunk;
-use scene::{PassScene, SizedRunner, sized};
+use scene::{PassScene, sized};
 use serde::{Deserialize, Serialize};
 pub(super) use settings::{
-    CAP, DROP, GROW, HOLD, LADDER, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
+    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
 };
 pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices, TermHold};
 pub(super) use settings::{PLANNED_RESIZE, PLANNED_SHAPE, planned_choices};
@@ -52,6 +54,8 @@ pub(super) struct ShapedEasy {
     fresh: Vec<JobId>,
     /// Sizes of waiting jobs that were chosen before: at the arrival, or because others shrink.
     chosen: BTreeMap<JobId, Procs>,
+    /// Suspended jobs.
+    parked: Vec<JobId>,
     announced: Option<(JobId, Time)>,
     fair: FairWeights,
     /// Next step of carbon intensity or price, where jobs wait for it.
@@ -79,6 +83,7 @@ impl ShapedEasy {
             queue: Vec::new(),
             fresh: Vec::new(),
             chosen: BTreeMap::new(),
+            parked: Vec::new(),
             announced: None,
             fair: FairWeights::default(),
             wake: None,
@@ -95,9 +100,12 @@ impl ShapedEasy {
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
                 self.fresh.retain(|&other| other != id);
                 self.queue.retain(|&other| other != id);
+                self.parked.retain(|&other| other != id);
                 self.chosen.remove(&id);
             }
+            PolicyEvent::Parked(id) => self.parked.push(id),
             PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
+                self.parked.retain(|&other| other != job);
                 if let Some(shares) = &mut self.shares {
                     ranking::account(shares, job, view);
                 }
@@ -105,7 +113,6 @@ impl ShapedEasy {
             PolicyEvent::Repredicted { .. }
             | PolicyEvent::Woken
             | PolicyEvent::Runs(_)
-            | PolicyEvent::Parked(_)
             | PolicyEvent::Capacity
             | PolicyEvent::Resized { .. }
             | PolicyEvent::Asks { .. } => {}
@@ -119,6 +126,7 @@ impl ShapedEasy {
             scene.caps = self.fair.caps(view);
         }
         let back = self.heed_drop(&mut scene, actions);
+        let parked = self.resume_parked(&mut scene, actions);
         for id in std::mem::take(&mut self.fresh) {
             if self.choices.shape == ShapeRule::Submit {
                 self.choose_at_arrival(id, &scene);
@@ -129,23 +137,27 @@ impl ShapedEasy {
         let holds = self.held_back(view);
         let grows = self.choices.grows() && self.is_time_to_grow(view);
         if self.choices.grows_first && grows {
-            scene.grow(None, self.choices.share, actions);
+            scene.grow(parked, self.choices.share, actions);
         }
         let mut order = self.ranked(true, view);
         order.retain(|id| !holds.contains(id));
         let mut waiting = order.into_iter().peekable();
-        while let Some(&head) = waiting.peek() {
-            if !self.start_head(head, &mut scene, actions) {
-                break;
+        let (mut reserved, mut head) = (parked, None);
+        // A suspended job that has to wait for room heads the queue.
+        if parked.is_none() {
+            while let Some(&head) = waiting.peek() {
+                if !self.start_head(head, &mut scene, actions) {
+                    break;
+                }
+                waiting.next();
             }
-            waiting.next();
+            reserved = waiting.peek().copied().and_then(|head| self.reserve(head, &scene, actions));
+            head = waiting.next();
         }
-        let reserved = waiting.peek().copied().and_then(|head| self.reserve(head, &scene, actions));
-        let head = waiting.next();
         let mut rest: Vec<JobId> = if self.same_order { waiting.collect() } else { self.ranked(false, view) };
-        rest.retain(|id| !holds.contains(id));
-        if let (Some(head), true) = (head, self.backfill.is_some()) {
-            self.start_others(head, &rest, reserved, &mut scene, actions);
+        rest.retain(|&id| !holds.contains(&id) && Some(id) != head);
+        if self.backfill.is_some() && (head.is_some() || parked.is_some()) {
+            self.start_others(&rest, reserved, &mut scene, actions);
         }
         grant_asks(reserved, &mut scene, actions);
         if grows && !self.choices.grows_first {
@@ -248,12 +260,7 @@ impl ShapedEasy {
     }
 
     /// Reserves a start and a size for the head. Returns what it would hold.
-    fn reserve(
-        &mut self,
-        head: JobId,
-        scene: &PassScene<'_>,
-        actions: &mut Actions,
-    ) -> Option<(crate::policy::HeldSpan, i64)> {
+    fn reserve(&mut self, head: JobId, scene: &PassScene<'_>, actions: &mut Actions) -> Option<(HeldSpan, i64)> {
         if !self.reserves {
             return None;
         }
@@ -271,16 +278,15 @@ impl ShapedEasy {
     /// Starts jobs behind the head, as far as they do not disturb the reservation.
     fn start_others(
         &mut self,
-        head: JobId,
         rest: &[JobId],
-        reserved: Option<(crate::policy::HeldSpan, i64)>,
+        reserved: Option<(HeldSpan, i64)>,
         scene: &mut PassScene<'_>,
         actions: &mut Actions,
     ) {
         if let Some((span, watts)) = reserved {
             scene.room.change(span, watts, -1);
         }
-        for &id in rest.iter().filter(|&&id| id != head) {
+        for &id in rest {
             if scene.room.now().0 <= 0 {
                 break;
             }
@@ -301,6 +307,11 @@ impl ShapedEasy {
             return;
         }
         let mut room: RoomSteps = scene.room.clone();
+        for &other in &self.parked {
+            let Some((start, size, rest)) = self.best_resumption(other, scene, &room) else { continue };
+            let span = HeldSpan { from: start, until: start + rest, procs: size };
+            room.change(span, scene.view.watts(other), -1);
+        }
         for &other in self.queue.iter().filter(|&&other| other < id) {
             let size = self.chosen.get(&other).copied().unwrap_or(scene.view.job(other).procs);
             let watts = scene.view.watts(other);
@@ -312,43 +323,6 @@ impl ShapedEasy {
             self.chosen.insert(id, size);
         }
     }
-
-    /// Treats running jobs when power has fallen below what they draw. Returns those that wait
-    /// again.
-    fn heed_drop(&self, scene: &mut PassScene<'_>, actions: &mut Actions) -> Vec<JobId> {
-        let mut back = Vec::new();
-        if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
-            return back;
-        }
-        while scene.room.now().1 < 0 {
-            let over = -scene.room.now().1;
-            if self.choices.drop == DropRule::Shrink {
-                let surplus = |one: &SizedRunner| {
-                    let min = scene.view.shape(one.id).map_or(one.size, |shape| shape.sizes.min());
-                    (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
-                };
-                let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
-                let giver = givers.min_by_key(|(_, id, surplus)| (std::cmp::Reverse(*surplus), *id));
-                let Some((at, id, _)) = giver else { return back };
-                let (one, Some(shape)) = (&scene.runners[at], scene.view.shape(id)) else { return back };
-                let less = Procs::try_from(over.div_euclid(one.watts) + i64::from(over.rem_euclid(one.watts) > 0));
-                let most = one.size.saturating_sub(less.unwrap_or(Procs::MAX));
-                let to = shape.sizes.at_most(most).unwrap_or(shape.sizes.min());
-                scene.resize(at, to, true, actions);
-                continue;
-            }
-            let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
-            let one = scene.runners.remove(at);
-            PassScene::lift(&one, &mut scene.room, 1);
-            if self.choices.drop == DropRule::Kill {
-                actions.push(Action::Kill(one.id));
-            } else {
-                actions.push(Action::Requeue(one.id));
-                back.push(one.id);
-            }
-        }
-        back
-    }
 }
 
 /// Carbon intensity and price over time, where they are known.
@@ -358,11 +332,13 @@ fn known_terms<'a>(view: &View<'a>) -> Option<&'a PowerTerms> {
 
 /// Gives running jobs the sizes that they ask for: smaller ones at once, larger ones if they fit
 /// around all others and the reservation.
-fn grant_asks(reserved: Option<(crate::policy::HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
+fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
     for at in 0..scene.runners.len() {
         let one = &scene.runners[at];
         let Some(asked) = scene.view.asked(one.id) else { continue };
-        if scene.view.began(one.id) == scene.now {
+        // One that has started or resumed at this pass changes no earlier than at the next, and one
+        // that gives processors back after that.
+        if scene.view.began(one.id) == scene.now || !scene.view.runs(one.id) || scene.view.gives_back(one.id) {
             continue;
         }
         let grants = asked <= one.size || {
@@ -372,7 +348,7 @@ fn grant_asks(reserved: Option<(crate::policy::HeldSpan, i64)>, scene: &mut Pass
                 room.change(span, watts, -1);
             }
             let until = scene.view.end_at_size(one.id, scene.now, asked);
-            room.fits(crate::policy::HeldSpan { from: scene.now, until, procs: asked }, one.watts)
+            room.fits(HeldSpan { from: scene.now, until, procs: asked }, one.watts)
         };
         if grants {
             scene.resize(at, asked, true, actions);

@@ -92,8 +92,11 @@ impl PassScene<'_> {
                 continue;
             }
             let Some(givers) = self.givers(need, keep, share) else { continue };
-            let point = |giver: &Giver| self.view.next_point(self.runners[giver.at].id);
-            let last = givers.iter().map(point).fold(self.now, Time::max);
+            let release = |giver: &Giver| {
+                let id = self.runners[giver.at].id;
+                self.view.release(id, self.view.next_point(id), giver.left)
+            };
+            let last = givers.iter().map(release).fold(self.now, Time::max);
             if !self.room_after(&givers).fits(self.span(head, last, size), self.view.watts(head)) {
                 continue;
             }

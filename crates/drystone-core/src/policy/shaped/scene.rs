@@ -17,6 +17,8 @@ pub(super) struct SizedRunner {
     pub(super) movable: bool,
     /// True if it has started or changed its size at this instant.
     pub(super) touched: bool,
+    /// True if it has begun to shrink, and gives processors back later.
+    pub(super) gives: bool,
 }
 
 impl SizedRunner {
@@ -25,7 +27,7 @@ impl SizedRunner {
         self.spans.1.map_or(self.spans.0.until, |span| span.until)
     }
 
-    fn each(&self) -> impl Iterator<Item = HeldSpan> + use<> {
+    pub(super) fn each(&self) -> impl Iterator<Item = HeldSpan> + use<> {
         std::iter::once(self.spans.0).chain(self.spans.1)
     }
 }
@@ -39,6 +41,8 @@ pub(super) struct PassScene<'a> {
     pub(super) room: RoomSteps,
     /// Largest sizes of jobs, where these are limited.
     pub(super) caps: BTreeMap<JobId, Procs>,
+    /// Running jobs that the cap on power leaves no room for.
+    pub(super) cut: Vec<SizedRunner>,
 }
 
 /// The sizes of a job that may have several.
@@ -67,12 +71,13 @@ impl<'a> PassScene<'a> {
                     spans: view.held_spans(job.id),
                     movable: malleable && view.began(job.id) < now && view.pending(job.id).is_none(),
                     touched: view.sized_at(job.id) >= now,
+                    gives: view.gives_back(job.id),
                 }
             })
             .collect();
         let room = RoomSteps::of(view, runners.iter().flat_map(|one| one.each().map(|span| (span, one.watts))));
         runners.sort_unstable_by_key(|one| (view.began(one.id), one.id));
-        PassScene { view, now, runners, room, caps: BTreeMap::new() }
+        PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new() }
     }
 
     /// The largest size that a job may have.
@@ -119,7 +124,15 @@ impl<'a> PassScene<'a> {
         span.until = span.until.max(self.now + Span(1));
         let watts = self.view.watts(id);
         self.room.change(span, watts, -1);
-        self.runners.push(SizedRunner { id, size, watts, spans: (span, None), movable: false, touched: true });
+        self.runners.push(SizedRunner {
+            id,
+            size,
+            watts,
+            spans: (span, None),
+            movable: false,
+            touched: true,
+            gives: false,
+        });
     }
 
     /// Takes what a running job holds out of a room, or puts it back.
@@ -136,17 +149,28 @@ impl<'a> PassScene<'a> {
         }
         Self::lift(&self.runners[at], &mut self.room, 1);
         let point = if at_once { self.now } else { self.view.next_point(id) };
+        let release = self.view.release(id, point, to);
         let until = self.view.end_at_size(id, point, to);
         let one = &mut self.runners[at];
-        let then = HeldSpan { from: point, until, procs: to };
-        if point <= self.now {
+        let then = HeldSpan { from: release, until, procs: to };
+        if release <= self.now {
             (one.size, one.touched) = (to, true);
             one.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..then }, None);
         } else {
-            one.movable = false;
-            one.spans = (HeldSpan { from: self.now, until: point, procs: one.size.max(to) }, Some(then));
+            (one.movable, one.gives) = (false, point <= self.now);
+            one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(then));
         }
         Self::lift(&self.runners[at], &mut self.room, -1);
+    }
+
+    /// Watts that jobs still draw which have begun to shrink.
+    pub(super) fn going_watts(&self) -> i64 {
+        let gives = self.runners.iter().filter(|one| one.gives);
+        let less = |one: &SizedRunner| {
+            let then = one.spans.1.map_or(one.size, |then| then.procs);
+            i64::from(one.size.saturating_sub(then)) * one.watts
+        };
+        gives.map(less).sum()
     }
 
     /// Processors that pending shrinks will free.

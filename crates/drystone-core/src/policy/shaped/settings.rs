@@ -73,6 +73,8 @@ pub enum DropRule {
     None,
     /// Malleable ones shrink.
     Shrink,
+    /// The last to have started are suspended until there is power for them.
+    Suspend,
     /// The last to have started wait again, with nothing left of their progress.
     Requeue,
     /// The last to have started end for good.
@@ -103,6 +105,8 @@ pub struct SizeChoices {
     pub share: ShareRule,
     /// Treatment of drops of power.
     pub drop: DropRule,
+    /// True if suspended jobs that are malleable resume with the size with which they end first.
+    pub migrates: bool,
     /// True if running jobs grow before others start.
     pub grows_first: bool,
     /// True if no job gets more than its fair share of the machine.
@@ -198,9 +202,17 @@ pub(in crate::policy) const SHARE: Param = Param::new(
 pub(in crate::policy) const DROP: Param = Param::new(
     "drop",
     "none",
-    &[Takes::Words(&["none", "shrink", "requeue", "kill"])],
+    &[Takes::Words(&["none", "shrink", "suspend", "requeue", "kill"])],
     "treatment of running jobs when the cap on power (--power) falls below what they draw: none, malleable jobs shrink, or \
-     the last to have started wait again or are killed",
+     the last to have started are suspended until there is power for them, wait again, or are killed",
+);
+
+/// Sizes of jobs that resume.
+pub(in crate::policy) const MIGRATION: Param = Param::new(
+    "migration",
+    "no",
+    &[Takes::NO_YES],
+    "a malleable job that was suspended resumes with its size (no), or with that with which it is predicted to end first",
 );
 
 /// Precedence of growth.
@@ -254,6 +266,7 @@ pub(in crate::policy) const RESIZE_NEEDS: &[ParamNeeds] = &[
         params: &["grow"],
         any: &[ParamCondition::Is("resize", "grow"), ParamCondition::Is("resize", "both")],
     },
+    ParamNeeds { params: &["migration"], any: &[ParamCondition::Is("drop", "suspend")] },
 ];
 
 /// The values of these parameters.
@@ -272,10 +285,12 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
             &[
                 ("none", DropRule::None),
                 ("shrink", DropRule::Shrink),
+                ("suspend", DropRule::Suspend),
                 ("requeue", DropRule::Requeue),
                 ("kill", DropRule::Kill),
             ],
         )?,
+        migrates: args.is("drop", "suspend") && args.yes("migration")?,
         grows_first: args.is("grow", "first"),
         is_fair: args.is("cap", "fair"),
         hold: hold(args)?,

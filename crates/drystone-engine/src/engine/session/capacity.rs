@@ -157,7 +157,8 @@ impl Session {
             let (Action::Start { job, on: Placement::Any, .. }
             | Action::StartWith { job, on: Placement::Any, .. }
             | Action::Resume(job)
-            | Action::ResumeOn { job, on: Placement::Any }) = self.actions.list()[at]
+            | Action::ResumeOn { job, on: Placement::Any }
+            | Action::ResumeWith { job, .. }) = self.actions.list()[at]
             else {
                 continue;
             };

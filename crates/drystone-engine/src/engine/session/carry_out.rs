@@ -49,6 +49,7 @@ impl Session {
                 let procs = self.resume(job)?;
                 self.name(job, procs, index)
             }
+            Action::ResumeWith { job, procs } => self.resume_with(job, procs),
             Action::Kill(job) => {
                 self.entry_in(job, Phase::Running, "be killed")?;
                 // The machine confirms by ending the job.
@@ -136,20 +137,37 @@ impl Session {
 
     /// Returns how many processors the job takes; which, is not settled yet.
     fn resume(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
-        let (now, free) = (self.s.world.now, self.s.world.free);
-        let entry = self.entry_in(job, Phase::Suspended, "be resumed")?;
-        let procs = entry.procs;
+        let procs = self.entry_in(job, Phase::Suspended, "be resumed")?.procs;
+        self.check_resumption(job, procs)?;
+        self.go_on(job)
+    }
+
+    /// Refuses a resumption with so many processors where too little of something is free.
+    pub(super) fn check_resumption(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
+        let free = self.s.world.free;
         if i64::from(procs) > free {
             return Err(self.refusal(job, format!("cannot be resumed on {procs} processors: {free} are free")));
         }
+        match self.s.world.shapes.is_some() {
+            true => self.check_power(job, procs),
+            false => Ok(()),
+        }
+    }
+
+    /// A suspended job runs with the size that it had.
+    pub(super) fn go_on(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
+        let now = self.s.world.now;
         if let Some(lack) = self.lacks_resources(job, Portion::Passing) {
             return Err(self.refusal(job, format!("cannot be resumed {lack}")));
         }
         self.take_resources(job, Portion::Passing);
+        if self.s.world.shapes.is_some() {
+            self.keep_limit(job);
+        }
         let entry = self.s.world.entry_mut(job);
         entry.phase = Phase::Running;
         entry.segment = now;
-        let end = entry.predicted_end();
+        let (procs, end) = (entry.procs, entry.predicted_end());
         self.s.suspended -= 1;
         self.s.suspended_procs -= u64::from(procs);
         self.run(job, procs, end);
@@ -177,7 +195,11 @@ impl Session {
 
     fn suspend(&mut self, job: JobId) -> Result<(), PolicyViolation> {
         let now = self.s.world.now;
-        let entry = self.entry_in(job, Phase::Running, "be suspended")?;
+        self.entry_in(job, Phase::Running, "be suspended")?;
+        if self.s.world.shapes.is_some() {
+            self.pause_size(job);
+        }
+        let entry = self.s.world.entry_mut(job);
         let (procs, end) = (entry.procs, entry.predicted_end());
         entry.phase = Phase::Suspended;
         entry.ran += now - entry.segment;

@@ -67,7 +67,7 @@ impl Session {
     /// suspended job under a policy that never resumes one.
     pub fn adopt(&mut self, now: Time, job: &Job, oracle: Option<Span>, adopted: &Adopted) -> Result<JobId, NewsError> {
         self.check_hears()?;
-        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.needs().suspend {
+        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.resumes() {
             return Err(NewsError::NeverResumed);
         }
         let now = self.begin_news(now);
@@ -326,7 +326,7 @@ impl Session {
     /// A policy that does not know of news, or never resumes a suspended job.
     pub fn stays_suspended(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
-        if !self.scheduler.policy.needs().suspend {
+        if !self.scheduler.policy.resumes() {
             return Err(NewsError::NeverResumed);
         }
         self.begin_news(now);

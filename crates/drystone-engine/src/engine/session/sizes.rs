@@ -132,8 +132,10 @@ impl Session {
             pending.filter(|(_, (_, at))| *at <= now).map(|(id, (to, _))| (id, to)).collect();
         for (id, to) in due {
             let from = self.s.world.entry(id).procs;
-            self.change_size(id, to, Span::ZERO);
-            self.tell_resized(id, from);
+            self.take_effect(id, to);
+            if self.s.world.entry(id).procs != from {
+                self.tell_resized(id, from);
+            }
         }
         self.merge_wakes();
     }
@@ -186,7 +188,7 @@ impl Session {
         }
     }
 
-    /// Refuses a start beyond the power that there is.
+    /// Refuses a start or a resumption beyond the power that there is.
     pub(super) fn check_power(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let view = self.s.view();
         let Some(power) = view.shapes().and_then(ShapeWorld::power) else { return Ok(()) };
@@ -195,7 +197,7 @@ impl Session {
         match watts > 0 && watts * i64::from(procs) > left {
             true => Err(self.refusal(
                 job,
-                format!("cannot start with {procs} processors of {watts} W each: {} W are left", left.max(0)),
+                format!("cannot run with {procs} processors of {watts} W each: {} W are left", left.max(0)),
             )),
             false => Ok(()),
         }
@@ -220,6 +222,16 @@ impl Session {
         if view.began(job) == now {
             return refuse(self, "it starts at this instant");
         }
+        if view.gives_back(job) && view.sized_at(job) < now {
+            if to != view.size(job) {
+                return refuse(self, "it gives processors back");
+            }
+            if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&job)) {
+                (state.pending, state.changes_since) = (None, None);
+            }
+            self.merge_wakes();
+            return Ok(());
+        }
         let (size, point) = (view.size(job), if at_once { now } else { view.next_point(job) });
         let held = size + self.s.world.shapes.as_ref().map_or(0, |shapes| shapes.reserve_of(job, size));
         if i64::from(to) > i64::from(held) + self.s.world.free {
@@ -231,7 +243,7 @@ impl Session {
         if point <= now && to == size && held == size && self.s.view().pending(job).is_none() {
             // Nothing changes.
         } else if point <= now {
-            self.change_size(job, to, Span::ZERO);
+            self.take_effect(job, to);
         } else if let Some(shapes) = &mut self.s.world.shapes {
             let state = shapes.states.entry(job).or_insert_with(SizeState::new);
             state.pending = (to != size).then_some((to, point));
@@ -241,9 +253,101 @@ impl Session {
         Ok(())
     }
 
+    /// A job that is to be suspended keeps its size and what is left of its time without progress.
+    /// A change that was pending is dropped.
+    #[cold]
+    pub(super) fn pause_size(&mut self, id: JobId) {
+        let now = self.s.world.now;
+        let Some(mut shapes) = self.s.world.shapes.take() else { return };
+        let entry = self.s.world.entry(id);
+        let reserve = shapes.reserve_of(id, entry.procs);
+        let limit = shapes.limit(id, entry);
+        if limit.is_some() {
+            let state = shapes.states.entry(id).or_insert_with(SizeState::new);
+            (state.limit, state.paused) = (limit, Some(now));
+        }
+        if let Some(state) = shapes.states.get_mut(&id) {
+            let stall = state.stall_left(entry, now);
+            state.progress.push((entry.procs, (now - entry.segment) - (state.stall - stall)));
+            state.stall = stall;
+            (state.pending, state.changes_since) = (None, None);
+        }
+        self.s.world.free += i64::from(reserve);
+        self.s.world.shapes = Some(shapes);
+        self.merge_wakes();
+    }
+
+    /// A suspended job resumes: a limit that does not move with its size is later by the time for
+    /// which the job was suspended.
+    pub(super) fn keep_limit(&mut self, id: JobId) {
+        let now = self.s.world.now;
+        let state = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id));
+        if let Some(state) = state
+            && let Some(paused) = state.paused.take()
+        {
+            state.limit = state.limit.map(|limit| limit + (now - paused));
+        }
+    }
+
+    /// Resumes a suspended job with another size, which it has at once.
+    pub(super) fn resume_with(&mut self, job: JobId, to: Procs) -> Result<(), PolicyViolation> {
+        self.entry_in(job, Phase::Suspended, "be resumed")?;
+        let refuse = |session: &Session, why: &str| {
+            Err(session.refusal(job, format!("cannot be resumed with {to} processors: {why}")))
+        };
+        let Some(shape) = self.s.view().shape(job) else { return refuse(self, "it is rigid") };
+        if !shape.kind.is_malleable() {
+            return refuse(self, &format!("it is {}", shape.kind.name()));
+        }
+        if !shape.sizes.contains(to) {
+            return refuse(self, "it has no such size");
+        }
+        self.check_resumption(job, to)?;
+        let from = self.go_on(job)?;
+        self.s.world.named.remove(&job);
+        if to != from {
+            self.change_size(job, to, Span::ZERO);
+        }
+        self.merge_wakes();
+        Ok(())
+    }
+
+    /// A change of a running job's size takes effect: it begins, and where a job gives its
+    /// processors back after the time that this costs, it ends then.
+    fn take_effect(&mut self, id: JobId, to: Procs) {
+        let now = self.s.world.now;
+        let view = self.s.view();
+        let state = view.shapes().and_then(|shapes| shapes.states.get(&id));
+        let base = state.and_then(|state| state.base).filter(|base| base.at == now);
+        let before = base.map_or_else(|| view.size(id), |base| base.procs);
+        let ends = state.is_some_and(|state| state.changes_since.is_some_and(|began| began < now));
+        let release = if ends { now } else { view.release(id, now, to) };
+        if release <= now {
+            return self.change_size(id, to, Span::ZERO);
+        }
+        // It keeps its size until then, and makes no progress. An outage may have taken some of it.
+        let size = self.s.world.entry(id).procs;
+        self.set_size(id, before.min(size), release - now, Span::ZERO);
+        if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id)) {
+            (state.pending, state.changes_since) = (Some((to, release)), Some(now));
+        }
+    }
+
     /// A running job has another size from now on. All changes of one instant are one, from the
     /// size before it to the last.
     fn change_size(&mut self, id: JobId, to: Procs, lost: Span) {
+        let now = self.s.world.now;
+        let view = self.s.view();
+        let state = view.shapes().and_then(|shapes| shapes.states.get(&id));
+        let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, now)));
+        let from = state.and_then(|state| state.base).filter(|base| base.at == now);
+        let from = from.map_or_else(|| view.size(id), |base| base.procs);
+        let cost = if is_paid { Span::ZERO } else { view.resize_cost(id, from, to) };
+        self.set_size(id, to, cost, lost);
+    }
+
+    /// A running job has this size from now on, after this time without progress.
+    fn set_size(&mut self, id: JobId, to: Procs, cost: Span, lost: Span) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
         let reserve = shapes.reserve_of(id, self.s.world.entry(id).procs);
@@ -251,7 +355,7 @@ impl Session {
         let mut state = shapes.states.remove(&id).unwrap_or_else(SizeState::new);
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let (from, end) = (entry.procs, entry.predicted_end());
-        state.pending = None;
+        (state.pending, state.changes_since) = (None, None);
         let base = match state.base.filter(|base| base.at == now) {
             Some(base) => base,
             None => {
@@ -262,13 +366,11 @@ impl Session {
         };
         entry.ran += now - entry.segment;
         (entry.segment, entry.procs) = (now, to);
-        let (stall, left) = match to == base.procs {
-            true => (base.stall, base.left),
-            false => {
-                let cost = shapes.shape(id).map_or(Span::ZERO, |shape| shape.cost(base.procs, to));
-                (base.stall + cost, shapes.converted(id, job.estimate, base.left, base.procs, to))
-            }
+        let left = match to == base.procs {
+            true => base.left,
+            false => shapes.converted(id, job.estimate, base.left, base.procs, to),
         };
+        let stall = base.stall + cost;
         (state.stall, state.base, state.limit) = (stall, Some(base), limit);
         // A job that will be killed at its limit leaves the rest undone.
         let most = limit.map_or(stall + left, |limit| (stall + left).min((limit - now).max(Span(1))));

@@ -76,6 +76,26 @@ pub enum SimulationError {
         /// Number of processors that it needs.
         needs: u32,
     },
+    /// Nothing will ever happen again, and the last cap on power leaves too little for jobs that
+    /// wait to start or to resume.
+    #[error(
+        "in the end {left} W are left for jobs: job {number}, submitted at {submit} s, draws {needs} W and waits for ever \
+         ({waiting} in all); raise the last cap on power, or leave out such jobs"
+    )]
+    TooLittlePower {
+        /// Jobs that wait to start or to resume.
+        waiting: u32,
+        /// Watts that jobs may draw.
+        left: i64,
+        /// One of the jobs, in the order of arrival from 0.
+        first: JobId,
+        /// The log's number of it.
+        number: i64,
+        /// Submit time.
+        submit: Time,
+        /// Watts that it draws.
+        needs: i64,
+    },
     /// Actions from outside were given where no pass is due.
     #[error("actions were given where no pass is due; call `next_pass` first, and once more after the last action")]
     NoPass,

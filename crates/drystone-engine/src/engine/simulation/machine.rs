@@ -47,18 +47,27 @@ impl<S: EventSource> MachineEffect<'_, S> {
                     observer.placed(now, place(job), set);
                 }
             }
-            Action::Resume(job) | Action::ResumeOn { job, .. } => {
+            Action::Resume(job) | Action::ResumeOn { job, .. } | Action::ResumeWith { job, .. } => {
+                if s.shapes.is_some() {
+                    s.resume_sized(session, job);
+                }
                 s.wait_for_writers(session, now, job);
                 if let Some(end) = s.end_of(session, job) {
                     s.push_end(end, job);
                 }
                 observer.resumed(now, place(job));
+                if let Action::ResumeWith { .. } = session.actions().list()[at] {
+                    s.follow_sizes(session, self.source, observer);
+                }
                 if let (Action::ResumeOn { .. }, Some(set)) = (session.actions().list()[at], session.named(job)) {
                     observer.placed(now, place(job), set);
                 }
             }
             Action::Resize { .. } => s.follow_sizes(session, self.source, observer),
             Action::Suspend(job) => {
+                if s.shapes.is_some() {
+                    s.pause_sized(session, job);
+                }
                 self.suspended(session, job);
                 observer.suspended(now, self.source.place(job));
             }

@@ -294,9 +294,9 @@ impl<S: EventSource> Simulation<S> {
         let view = self.session.view();
         let procs = view.machine().procs;
         let up = procs - self.session.offline();
-        let first = view.waiting().find(|&id| view.job(id).procs > up)?;
-        let (submit, needs, number) = (view.job(first).submit, view.job(first).procs, self.s.truth[first].number);
-        let waiting = self.session.waiting();
+        let first = view.waiting().chain(view.suspended()).find(|&id| view.size(id) > up)?;
+        let (submit, needs, number) = (view.job(first).submit, view.size(first), self.s.truth[first].number);
+        let waiting = self.session.waiting() + self.session.suspended();
         Some(SimulationError::TooFew { waiting, up, procs, first: self.source.place(first), number, submit, needs })
     }
 }

@@ -1,6 +1,6 @@
 //! Sizes of jobs on the simulated machine: true run times at each size, and jobs that ask.
 
-use super::{MachineState, Simulation};
+use super::{MachineState, Simulation, SimulationError};
 use crate::engine::observer::Observer;
 use crate::engine::session::{Session, SizeChange};
 use crate::engine::source::EventSource;
@@ -95,6 +95,31 @@ impl MachineState {
         }
     }
 
+    /// A job is suspended: until it resumes it asks for nothing.
+    #[cold]
+    pub(super) fn pause_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &mut self.shapes else { return };
+        if let Some(ask) = shapes.asks.get_mut(&id) {
+            ask.1 = Time::MAX;
+            session.set_asks_at(shapes.next_ask());
+        }
+    }
+
+    /// A suspended job resumes with the size that it had: its requests and its limit are later.
+    #[cold]
+    pub(super) fn resume_sized(&mut self, session: &mut Session, id: JobId) {
+        let Some(shapes) = &mut self.shapes else { return };
+        let later = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
+        if let (Some(limit), Some(later)) = (shapes.limits.get_mut(&id), later) {
+            limit.0 = later;
+        }
+        let number = shapes.asks.get(&id).map(|ask| ask.0);
+        if let Some(number) = number {
+            let stall = session.stall_of(id);
+            self.plan_ask(session, id, number, stall);
+        }
+    }
+
     /// A job has gone.
     #[cold]
     pub(super) fn end_sized(&mut self, session: &mut Session, id: JobId) {
@@ -182,6 +207,10 @@ impl MachineState {
         let now = self.now;
         for change in session.take_size_changes() {
             self.resized(session, now, &change);
+            if change.from == change.to {
+                // The change has only begun, or was withdrawn.
+                continue;
+            }
             let stalls = change.stalls.1 - change.stalls.0;
             observer.resized(now, source.place(change.job), (change.from, change.to), (stalls, change.lost));
         }
@@ -194,6 +223,20 @@ impl<S: EventSource> Simulation<S> {
         let Some(shapes) = self.source.shapes() else { return };
         self.session.set_shapes(&shapes);
         self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
+    }
+
+    /// Returns the error that a job draws more than the last cap leaves, if one that is left does.
+    #[cold]
+    pub(super) fn too_little_power(&self) -> Option<SimulationError> {
+        let view = self.session.view();
+        let power = view.shapes()?.power()?;
+        let left = power.for_jobs(view.now(), view.now(), view.up());
+        let needs = |id: JobId| view.watts(id) * i64::from(view.size(id));
+        let first = view.waiting().chain(view.suspended()).find(|&id| needs(id) > left)?;
+        let (submit, number) = (view.job(first).submit, self.s.truth[first].number);
+        let waiting = self.session.waiting() + self.session.suspended();
+        let (first, needs) = (self.source.place(first), needs(first));
+        Some(SimulationError::TooLittlePower { waiting, left: left.max(0), first, number, submit, needs })
     }
 
     /// A running job loses this many processors to an outage. Returns whether it goes on with

@@ -12,6 +12,9 @@ pub struct ResizeRules {
     pub keeps_limits: bool,
     /// True if an outage ends a malleable job as it ends any other (`survive=no`).
     pub outages_kill: bool,
+    /// True if a job that shrinks gives its processors back at the end of the time that the change
+    /// costs (`release=after`). Otherwise it gives them back at its beginning.
+    pub releases_late: bool,
 }
 
 impl FromStr for ResizeRules {
@@ -25,10 +28,12 @@ impl FromStr for ResizeRules {
                 "limit=wall" => rules.keeps_limits = true,
                 "survive=yes" => rules.outages_kill = false,
                 "survive=no" => rules.outages_kill = true,
+                "release=now" => rules.releases_late = false,
+                "release=after" => rules.releases_late = true,
                 _ => {
                     return Err(format!(
-                        "`{rule}` is no rule for changes of size; expected limit=work, limit=wall, survive=yes or survive=no, \
-                         with commas between them"
+                        "`{rule}` is no rule for changes of size; expected limit=work, limit=wall, survive=yes, survive=no, \
+                         release=now or release=after, with commas between them"
                     ));
                 }
             }
@@ -41,7 +46,8 @@ impl fmt::Display for ResizeRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = if self.keeps_limits { "wall" } else { "work" };
         let survive = if self.outages_kill { "no" } else { "yes" };
-        write!(f, "limit={limit},survive={survive}")
+        write!(f, "limit={limit},survive={survive}")?;
+        if self.releases_late { f.write_str(",release=after") } else { Ok(()) }
     }
 }
 
@@ -52,9 +58,12 @@ mod tests {
     #[test]
     fn rules_are_read_and_written() {
         let rules: ResizeRules = "limit=wall, survive=no".parse().expect("rules");
-        assert_eq!(rules, ResizeRules { keeps_limits: true, outages_kill: true });
+        assert_eq!(rules, ResizeRules { keeps_limits: true, outages_kill: true, releases_late: false });
         assert_eq!(rules.to_string().parse(), Ok(rules));
-        let problem = "release=after".parse::<ResizeRules>().expect_err("unknown");
+        let rules: ResizeRules = "release=after".parse().expect("a rule");
+        assert_eq!(rules.to_string(), "limit=work,survive=yes,release=after");
+        assert_eq!(rules.to_string().parse(), Ok(rules));
+        let problem = "release=later".parse::<ResizeRules>().expect_err("unknown");
         assert!(problem.contains("limit=wall"), "{problem}");
     }
 }

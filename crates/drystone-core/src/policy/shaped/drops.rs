@@ -1,0 +1,64 @@
+//! Running jobs when power has fallen below what they draw.
+
+use super::scene::{PassScene, SizedRunner};
+use super::{DropRule, ShapedEasy};
+use crate::model::{JobId, Procs, UNLIMITED};
+use crate::policy::{Action, Actions};
+use std::cmp::Reverse;
+
+impl ShapedEasy {
+    /// Treats running jobs when power has fallen below what they draw. Returns those that wait
+    /// again.
+    pub(super) fn heed_drop(&mut self, scene: &mut PassScene<'_>, actions: &mut Actions) -> Vec<JobId> {
+        let mut back = Vec::new();
+        if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
+            return back;
+        }
+        if self.choices.drop == DropRule::Shrink {
+            while shrink_most(scene, actions) {}
+            return back;
+        }
+        let mut over = -scene.room.now().1;
+        while over > 0 {
+            let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
+            let one = scene.runners.remove(at);
+            over -= i64::from(one.spans.0.procs) * one.watts;
+            if self.choices.drop == DropRule::Kill {
+                // It holds what it has until the machine says that it has ended, at this instant.
+                actions.push(Action::Kill(one.id));
+                continue;
+            }
+            PassScene::lift(&one, &mut scene.room, 1);
+            match self.choices.drop {
+                DropRule::Suspend => scene.cut.push(one),
+                DropRule::None | DropRule::Shrink | DropRule::Requeue | DropRule::Kill => {
+                    actions.push(Action::Requeue(one.id));
+                    back.push(one.id);
+                }
+            }
+        }
+        back
+    }
+}
+
+/// Shrinks the job that has most above its smallest size, by just enough. Returns whether that was
+/// needed, and there was such a job.
+fn shrink_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
+    let over = -scene.room.now().1 - scene.going_watts();
+    if over <= 0 {
+        return false;
+    }
+    let surplus = |one: &SizedRunner| {
+        let min = scene.view.shape(one.id).map_or(one.size, |shape| shape.sizes.min());
+        (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
+    };
+    let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
+    let giver = givers.min_by_key(|(_, id, surplus)| (Reverse(*surplus), *id));
+    let Some((at, id, _)) = giver else { return false };
+    let (one, Some(shape)) = (&scene.runners[at], scene.view.shape(id)) else { return false };
+    let less = Procs::try_from(over.div_euclid(one.watts) + i64::from(over.rem_euclid(one.watts) > 0));
+    let most = one.size.saturating_sub(less.unwrap_or(Procs::MAX));
+    let to = shape.sizes.at_most(most).unwrap_or(shape.sizes.min());
+    scene.resize(at, to, true, actions);
+    true
+}

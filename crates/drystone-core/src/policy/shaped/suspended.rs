@@ -1,0 +1,136 @@
+//! Jobs that are suspended because power has fallen, and that resume.
+
+use super::ShapedEasy;
+use super::scene::{PassScene, SizedRunner, single};
+use super::steps::RoomSteps;
+use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::policy::{Action, Actions, HeldSpan, Placement};
+
+/// A job that is suspended, or would have to be.
+enum Paused {
+    Parked(JobId),
+    /// It runs, and draws more than there is.
+    Cut(SizedRunner),
+}
+
+impl Paused {
+    fn id(&self) -> JobId {
+        match self {
+            Paused::Parked(id) => *id,
+            Paused::Cut(one) => one.id,
+        }
+    }
+}
+
+/// Actions of a pass for suspended jobs. Jobs give before others take.
+#[derive(Default)]
+struct PausedActions {
+    suspends: Vec<Action>,
+    shrinks: Vec<Action>,
+    takes: Vec<Action>,
+}
+
+impl ShapedEasy {
+    /// Resumes suspended jobs for which there is room, and suspends those of the jobs above the cap
+    /// that have to wait: both in the order of their first starts. Returns what the first that has
+    /// to wait would hold.
+    pub(super) fn resume_parked(
+        &mut self,
+        scene: &mut PassScene<'_>,
+        actions: &mut Actions,
+    ) -> Option<(HeldSpan, i64)> {
+        if self.parked.is_empty() && scene.cut.is_empty() {
+            return None;
+        }
+        let parked = std::mem::take(&mut self.parked).into_iter().map(Paused::Parked);
+        let mut paused: Vec<Paused> =
+            parked.chain(std::mem::take(&mut scene.cut).into_iter().map(Paused::Cut)).collect();
+        paused.sort_shared_by_key(|one| (scene.view.began(one.id()), one.id()));
+        let (mut reserved, mut done) = (None, PausedActions::default());
+        for one in paused {
+            let (id, watts) = (one.id(), scene.view.watts(one.id()));
+            if let Paused::Cut(one) = &one
+                && one.each().all(|span| scene.room.fits(span, watts))
+            {
+                PassScene::lift(one, &mut scene.room, -1);
+                scene.runners.push(one.clone());
+                continue;
+            }
+            let best = self.best_resumption(id, scene, &scene.room);
+            if let Some((start, size, rest)) = best.filter(|best| best.0 == scene.now) {
+                let span = HeldSpan { from: start, until: start + rest, procs: size };
+                scene.room.change(span, watts, -1);
+                done.go_on(&one, size, scene);
+                let movable = matches!(&one, Paused::Cut(one) if one.size != size);
+                scene.runners.push(SizedRunner {
+                    id,
+                    size,
+                    watts,
+                    spans: (span, None),
+                    movable,
+                    touched: true,
+                    gives: false,
+                });
+                continue;
+            }
+            if let Paused::Cut(_) = one {
+                done.suspends.push(Action::Suspend(id));
+            }
+            self.parked.push(id);
+            if let (None, Some((start, size, rest))) = (reserved, best) {
+                let span = HeldSpan { from: start, until: start + rest, procs: size };
+                scene.room.change(span, watts, -1);
+                reserved = Some((span, watts));
+            }
+        }
+        if let Some((span, watts)) = reserved {
+            scene.room.change(span, watts, 1);
+        }
+        scene.runners.sort_shared_by_key(|one| (scene.view.began(one.id), one.id));
+        [done.suspends, done.shrinks, done.takes].concat().into_iter().for_each(|action| actions.push(action));
+        reserved
+    }
+
+    /// Returns the start, the size and the time it then takes with which a job is predicted to end
+    /// first: its own size where that ends no later, or where it may have no other.
+    pub(super) fn best_resumption(
+        &self,
+        id: JobId,
+        scene: &PassScene<'_>,
+        room: &RoomSteps,
+    ) -> Option<(Time, Procs, Span)> {
+        let (view, now, own) = (scene.view, scene.now, scene.view.size(id));
+        let shape = view.shape(id).filter(|shape| shape.kind.is_malleable() && self.choices.migrates);
+        let sizes = match shape {
+            Some(shape) if view.began(id) < now => scene.sizes_within(id, shape),
+            _ => single(own),
+        };
+        let plan = |size: Procs| {
+            let rest = match view.runs(id) {
+                // It would draw as much as before until it has shrunk.
+                true if view.release(id, now, size) > now => return None,
+                true => view.end_at_size(id, now, size) - now,
+                false => view.rest_at_size(id, size),
+            };
+            let rest = rest.max(Span(1));
+            Some((room.earliest(size, view.watts(id), rest)?, size, rest))
+        };
+        let others = sizes.iter().filter(|&size| size != own).filter_map(plan);
+        plan(own).into_iter().chain(others).min_by_key(|(start, size, rest)| (*start + *rest, *size != own, *size))
+    }
+}
+
+impl PausedActions {
+    /// A job runs with this size from now on.
+    fn go_on(&mut self, one: &Paused, procs: Procs, scene: &PassScene<'_>) {
+        let (job, own) = (one.id(), scene.view.size(one.id()));
+        match one {
+            // The present size withdraws a change that is pending.
+            Paused::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),
+            Paused::Cut(_) if procs < own => self.shrinks.push(Action::Resize { job, procs, at_once: true }),
+            Paused::Cut(_) => self.takes.push(Action::Resize { job, procs, at_once: true }),
+            Paused::Parked(_) if procs == own => self.takes.push(Action::ResumeOn { job, on: Placement::Any }),
+            Paused::Parked(_) => self.takes.push(Action::ResumeWith { job, procs }),
+        }
+    }
+}

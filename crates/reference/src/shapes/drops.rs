@@ -1,0 +1,98 @@
+//! Running jobs where a cap on power has fallen below what they draw, by definition.
+
+use super::NaiveShapeWorld;
+use super::room::{NaiveSpan, earliest, fits};
+use super::running::{NaiveKind, NaiveSizedRun};
+
+impl NaiveShapeWorld<'_> {
+    /// Malleable jobs shrink, the one with most above its smallest size first, by just enough.
+    pub(super) fn shrink_below_cap(&mut self) {
+        loop {
+            let gives = self.run.iter().filter(|job| job.gives_since.is_some());
+            let going = gives.filter_map(|job| Some((job.size - job.pending?.0) * job.job.watts)).sum::<i64>();
+            let over = self.draw() - self.cap(self.now) - going;
+            if over <= 0 {
+                return;
+            }
+            let able = (0..self.run.len()).filter(|&at| {
+                let job = &self.run[at];
+                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.job.watts > 0
+            });
+            let most = able.min_by_key(|&at| (self.run[at].job.sizes[0] - self.run[at].size, self.run[at].at));
+            let Some(at) = most else { return };
+            let job = &self.run[at];
+            let less = (over + job.job.watts - 1) / job.job.watts;
+            let left = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
+            self.take_effect(at, left.unwrap_or(job.job.sizes[0]));
+        }
+    }
+
+    /// The last to have started are suspended; in the order of their starts they and those that
+    /// were suspended before run again where there is room for the rest of their runs.
+    pub(super) fn suspend_above_cap(&mut self) {
+        let now = self.now;
+        let mut paused: Vec<(NaiveSizedRun<'_>, bool)> =
+            std::mem::take(&mut self.parked).into_iter().map(|job| (job, false)).collect();
+        while self.draw() > self.cap(now) {
+            let able = (0..self.run.len()).filter(|&at| self.run[at].job.watts > 0);
+            let Some(last) = able.max_by_key(|&at| (self.run[at].began, self.run[at].at)) else { break };
+            paused.push((self.run.remove(last), true));
+        }
+        paused.sort_by_key(|(job, _)| (job.began, job.at));
+        self.first_parked.clear();
+        for (mut job, runs) in paused {
+            let spans = [self.spans(None), self.first_parked.clone()].concat();
+            if runs && job.spans(now).into_iter().all(|span| fits(self, &spans, span)) {
+                self.run.push(job);
+                continue;
+            }
+            let best = self.best_resumption(&job, runs, &spans);
+            let resumes = best.filter(|&(start, ..)| start == now);
+            if (runs && resumes.is_none_or(|(_, size, _)| size != job.size)) && job.since < now {
+                self.segments[job.at].push([job.since, now, job.size]);
+            }
+            if let Some((_, size, _)) = resumes {
+                if !runs {
+                    (job.since, job.resumed) = (now, now);
+                }
+                match size == job.size {
+                    true => (job.pending, job.gives_since, job.resumed) = (None, None, now),
+                    false => job.resize(now, size),
+                }
+                self.run.push(job);
+                continue;
+            }
+            if runs {
+                job.pause(now);
+            }
+            if let (true, Some((from, size, rest))) = (self.first_parked.is_empty(), best) {
+                self.first_parked.push(job.span(from, from + rest, size));
+            }
+            self.parked.push(job);
+        }
+        self.run.sort_by_key(|job| (job.began, job.at));
+    }
+
+    /// The start, the size and the time it then takes with which a job is predicted to end first,
+    /// its own size first among equals.
+    pub(super) fn best_resumption(
+        &self,
+        job: &NaiveSizedRun<'_>,
+        runs: bool,
+        spans: &[NaiveSpan],
+    ) -> Option<(i64, i64, i64)> {
+        let moves = self.rules.migrates && job.job.kind == NaiveKind::Malleable && job.began < self.now;
+        let cap = self.cap_of(job.at);
+        let sizes = job.job.sizes.iter().copied().filter(|&size| size == job.size || moves && size <= cap);
+        let plans = sizes.filter_map(|size| {
+            let from = if runs { self.now } else { job.since };
+            if runs && job.release(from, size) > from {
+                // It would draw as much as before until it has shrunk.
+                return None;
+            }
+            let rest = job.end_after(from, size) - from;
+            Some((earliest(self, spans, self.now, rest, size, size * job.job.watts)?, size, rest))
+        });
+        plans.min_by_key(|&(start, size, rest)| (start + rest, size != job.size, size))
+    }
+}
