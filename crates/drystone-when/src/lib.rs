@@ -49,7 +49,7 @@ pub use foresee::{AnnouncedPromises, ForeseeError, ForeseeOptions, Foreseen, Met
 pub use gates::{StartGates, UserClaim};
 pub use general::FutureError;
 pub use method::AnswerMethod;
-pub use rehearsal::{Adoption, Observed, Rehearsal, RehearsalMachine, adopt};
+pub use rehearsal::{Adoption, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions, adopt};
 pub use sample::StartSample;
 pub use score::{ForecastScore, ForecastSkill, LEVELS, PINBALL, ScoreMark, at_level, level, skill};
 pub use settings::ForecasterSettings;

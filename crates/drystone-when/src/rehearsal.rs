@@ -10,6 +10,7 @@ use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, ResourceTable, SharedSort, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A job as the site has recorded it; times are the session's.
@@ -152,6 +153,18 @@ fn adopt_these(
     Ok(Adoption { session, jobs: taken, left_out, promised })
 }
 
+/// Questions about the past that are rehearsed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RehearsalQuestions {
+    /// Number of the last jobs that waited, at most, that are asked about.
+    pub most: usize,
+    /// Waits that are no longer have no question: the scheduler takes as long to look.
+    pub patience: Span,
+    /// Times at which all jobs that ran or waited are in the record. At others the machine looks
+    /// emptier than it was, and an answer teaches nothing.
+    pub known: RangeInclusive<Time>,
+}
+
 /// Quality of answers in the past.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Rehearsal {
@@ -225,8 +238,7 @@ enum RehearsalEvent {
 
 impl Forecaster {
     /// Learns from recorded jobs what happened until `now`: run times, arrivals, and what answers
-    /// to the last `questions` jobs that waited would have been worth. `progress` is called after
-    /// each of these questions.
+    /// to these questions would have been worth. `progress` is called after each of them.
     ///
     /// # Errors
     /// A policy that cannot take the present jobs, or cannot be simulated forward.
@@ -235,8 +247,7 @@ impl Forecaster {
         machine: impl Into<RehearsalMachine>,
         jobs: &[Observed],
         now: Time,
-        questions: usize,
-        patience: Span,
+        questions: &RehearsalQuestions,
         progress: &dyn Fn(),
     ) -> Result<Rehearsal, FutureError> {
         let site = machine.into();
@@ -248,11 +259,13 @@ impl Forecaster {
         }
         events.retain(|event| event.0 <= now);
         events.sort_unstable();
-        // Waits that are no longer than the scheduler takes to look have no question.
-        let waited = |one: &Observed| one.start.unwrap_or(now) - one.eligible.max(one.job.submit) > patience;
+        let waited = |one: &Observed| {
+            let arrival = one.eligible.max(one.job.submit);
+            one.start.unwrap_or(now) - arrival > questions.patience && questions.known.contains(&arrival)
+        };
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
-        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions, now).into_iter().collect();
+        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.most, now).into_iter().collect();
         let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
         let mut to_come = asked.len() as u64;
         let mut here = Vec::<usize>::new();

@@ -4,11 +4,17 @@ use drystone::generate::{Params, WorkloadLength, generate};
 use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
 use drystone_core::model::{Job, JobId, Machine, Span, Time};
 use drystone_core::policy::{Phase, PolicySpec};
-use drystone_when::{Forecaster, ForecasterSettings, Observed, adopt};
+use drystone_when::{Forecaster, ForecasterSettings, Observed, RehearsalQuestions, adopt};
+use std::ops::RangeInclusive;
 
 fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank: i64) -> Observed {
     let job = Job::new(Time(submit), procs, Span(1000)).by(1);
     Observed { job, eligible: Time(submit), start: start.map(Time), end: end.map(Time), rank, on: None, held: false }
+}
+
+/// Questions to the last so many jobs that waited for more than a minute, all times being known.
+fn last(most: usize) -> RehearsalQuestions {
+    RehearsalQuestions { most, patience: Span(60), known: Time::MIN..=Time::MAX }
 }
 
 #[test]
@@ -68,7 +74,7 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
     let mut forecaster =
         Forecaster::new(&spec, ForecasterSettings { samples: 60, ..ForecasterSettings::default() }).expect("sound");
-    let found = forecaster.rehearse(workload.machine(), &recorded, now, 400, Span(60), &|| {}).expect("sound");
+    let found = forecaster.rehearse(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
     assert!(found.answers >= 200, "{found:?}");
     let share = |inside: u64| inside as f64 / found.answers as f64;
     // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
@@ -90,8 +96,36 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
     let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
     let asked = std::cell::Cell::new(0);
     let step = || asked.set(asked.get() + 1);
-    let found = forecaster.rehearse(Machine::new(4), &past, Time(19_900), 20, Span(60), &step).expect("sound");
+    let found = forecaster.rehearse(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
     assert_eq!((found.answers, asked.get()), (10, 20));
+}
+
+/// A queue without a record of what ran when its jobs came: at these times the machine looks empty,
+/// and answers say "at once". They are not rehearsed; what is told now is within the limit of the
+/// job that runs. From the time on at which all is known, jobs are asked about.
+#[test]
+fn times_that_are_not_known_have_no_questions() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let mut past = vec![observed(4, 0, Some(9_900), None, 0)];
+    past.extend((0..50).map(|i| observed(4, 100 * i, None, None, 0)));
+    let now = Time(10_000);
+    let asked = |known: RangeInclusive<Time>| {
+        let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
+        let questions = RehearsalQuestions { known, ..last(1_000) };
+        let count = std::cell::Cell::new(0);
+        let step = || count.set(count.get() + 1);
+        forecaster.rehearse(Machine::new(4), &past, now, &questions, &step).expect("sound");
+        let adoption = adopt(spec.scheduler(), Machine::new(4), &past, &[], now).expect("sound");
+        let answer = forecaster.look(&adoption.session, &[JobId(1)]).expect("sound").remove(0);
+        (count.get(), answer.quantile(0.5))
+    };
+    let none = RangeInclusive::new(Time(1), Time(0));
+    let (questions, median) = asked(none);
+    assert!(questions == 0 && median <= 900.0, "{questions}, {median}");
+    // With them, the first of the queue would be foretold behind all limits.
+    assert!(asked(Time::MIN..=Time::MAX).1 > 900.0);
+    // Jobs that came at 4,000 and later: ten of them.
+    assert_eq!(asked(Time(4_000)..=now).0, 10);
 }
 
 #[test]
@@ -103,7 +137,7 @@ fn what_was_learned_is_saved() {
     let jobs = [observed(4, 20_000, Some(20_000), None, 0), observed(4, 20_010, None, None, 0)];
     let fresh = || Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
     let (mut first, mut second) = (fresh(), fresh());
-    first.rehearse(Machine::new(400), &past, Time(20_000), 100, Span(60), &|| {}).expect("sound");
+    first.rehearse(Machine::new(400), &past, Time(20_000), &last(100), &|| {}).expect("sound");
     let saved = first.save().expect("saves");
     second.load(&saved).expect("loads");
     assert_eq!(second.save().expect("saves"), saved);
@@ -132,7 +166,7 @@ fn what_had_to_wait_for_others_is_replayed_from_when_it_competed() {
     past.sort_by_key(|one| one.job.submit);
     let now = Time(12 * 24 * hour);
     let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
-    forecaster.rehearse(Machine::new(4), &past, now, 10, Span(60), &|| {}).expect("in order");
+    forecaster.rehearse(Machine::new(4), &past, now, &last(10), &|| {}).expect("in order");
     let adoption = adopt(spec.scheduler(), Machine::new(4), &past[24..], &[], now).expect("sound");
     // Jobs have run for two hours at most, in which the one that runs is 100 s old, and none that
     // comes overtakes the one behind it.

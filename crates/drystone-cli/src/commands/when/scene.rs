@@ -16,12 +16,14 @@ use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
 use drystone_site::{ImportObserver, ImportOptions, Site, import};
 use drystone_when::{
-    Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, RehearsalMachine, StartGates, adopt,
+    Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions,
+    StartGates, adopt,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -69,6 +71,8 @@ pub(super) struct WhenScene {
     present: usize,
     users: BTreeMap<String, i32>,
     pub(super) has_accounting: bool,
+    /// Times at which the accounting has all jobs that ran or waited: none without it.
+    pub(super) known: RangeInclusive<Time>,
     pub(super) remarks: Vec<String>,
 }
 
@@ -100,6 +104,7 @@ impl WhenScene {
             present: 0,
             users: BTreeMap::new(),
             has_accounting: site.is_some(),
+            known: RangeInclusive::new(Time::MAX, Time::MIN),
             remarks: Vec::new(),
         };
         check_partition(&state, args, dir)?;
@@ -222,6 +227,10 @@ impl WhenScene {
     fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
         let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let mut nodes: Vec<String> = Vec::new();
+        // A record has all jobs that ended in its time, so all that ran since the first of these.
+        let first = site.jobs().filter_map(|job| job.end).min().unwrap_or(i64::MAX);
+        let last = site.jobs().flat_map(|job| [Some(job.submit), job.start, job.end]).flatten().max();
+        self.known = Time(first)..=Time(last.unwrap_or(i64::MIN).min(self.now));
         for job in site.jobs() {
             let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
             let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
@@ -394,7 +403,8 @@ impl WhenScene {
                 );
             }
         };
-        forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), questions, PATIENCE, &step)
+        let questions = RehearsalQuestions { most: questions, patience: PATIENCE, known: self.known.clone() };
+        forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), &questions, &step)
     }
 
     /// The job that was asked about, if one was. One that is not submitted yet is added.
