@@ -168,7 +168,8 @@ pub trait Observer {
     #[inline]
     fn lost(&mut self, _ended: &EndedJob<'_>) {}
 
-    /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all
+    /// Processors have gone, have come back, or were announced to go, or there comes to be more or
+    /// less of a further resource. `foreseen` says whether all
     /// of it was known before: then no plan has to change.
     #[inline]
     fn capacity(&mut self, _now: Time, _foreseen: bool) {}

@@ -14,6 +14,7 @@ mod outcome;
 mod procset;
 mod shape;
 mod sorting;
+mod supply;
 mod time;
 mod window;
 mod workload;
@@ -37,6 +38,7 @@ pub use shape::{
     SizeSet, Speedup, UNLIMITED, WorkloadShapes,
 };
 pub use sorting::SharedSort;
+pub use supply::{SupplyError, SupplyField, SupplyStep};
 pub use time::FURTHEST;
 pub use time::{Span, TIME_LIMIT, Time};
 pub use window::JobWindow;

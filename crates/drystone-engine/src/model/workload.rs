@@ -211,6 +211,13 @@ impl Workload {
         self.resources.as_ref()
     }
 
+    /// Lets the machine have so much of its resources over time
+    /// ([`ResourceTable::with_supply`]): the table is that of the workload with another supply.
+    #[must_use]
+    pub fn supplied(self, table: ResourceTable) -> Workload {
+        Workload { resources: Some(Arc::new(table)), ..self }
+    }
+
     /// Returns the shapes of the jobs; `None` where every job has one size and power is unlimited.
     #[must_use]
     pub fn shapes(&self) -> Option<&Arc<WorkloadShapes>> {

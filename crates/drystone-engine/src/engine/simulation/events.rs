@@ -41,7 +41,7 @@ impl<S: EventSource> Simulation<S> {
             }
         }
         // Upon an end others may arrive.
-        let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
+        let arrival = if S::NEWS || self.supply.is_some() { self.s.next_arrival } else { arrival };
         if arrival == now {
             while self.s.next_arrival == now {
                 decide |= self.receive(now, observer);
@@ -59,7 +59,7 @@ impl<S: EventSource> Simulation<S> {
     }
 
     pub(super) fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if S::NEWS && arrival == now && self.source.comes_first() {
+        if arrival == now && (self.supply_is_due(now) || S::NEWS && self.source.comes_first()) {
             return self.receive(now, observer);
         }
         if end == now {
@@ -197,9 +197,12 @@ impl<S: EventSource> Simulation<S> {
 
     #[inline]
     fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let decide = self.take(now, observer);
+        let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
+        if self.session.has_sifted() {
+            self.tell_sifted(now, observer);
+        }
         self.s.next_arrival = match &self.impossible {
-            None => self.source.peek().unwrap_or(Time::MAX),
+            None => self.next_incoming(),
             // The next step finds itself in the past, and says why.
             Some(_) => Time::MIN,
         };

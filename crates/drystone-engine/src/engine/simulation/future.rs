@@ -1,6 +1,6 @@
 //! A simulation that goes on from the present of a session: one possible future.
 
-use super::{MachineState, Simulation};
+use super::{MachineState, Simulation, SupplyTimetable};
 use crate::engine::ends::EndQueue;
 use crate::engine::session::Session;
 use crate::engine::source::EventSource;
@@ -52,6 +52,7 @@ impl<S: EventSource> Simulation<S> {
             Truth { run, number: i64::from(id.0), status: LogStatus::Unknown }
         });
         let next_arrival = source.peek().unwrap_or(Time::MAX);
+        let supply = SupplyTimetable::known_to(&session);
         let starts = (session.pass() == PassRule::Pyss).then_some(0);
         let mut s = MachineState {
             truth,
@@ -65,6 +66,7 @@ impl<S: EventSource> Simulation<S> {
             stale: false,
             gone: false,
             next_arrival,
+            supply_at: supply.as_ref().map_or(0, |supply| supply.begun(now)),
             now,
             shapes: None,
             at: super::SimulationPosition::Rest,
@@ -77,7 +79,9 @@ impl<S: EventSource> Simulation<S> {
                 s.push_end(end, id);
             }
         }
-        Simulation { source, session, transfer: None, impossible: None, s }
+        let mut simulation = Simulation { source, session, transfer: None, supply, impossible: None, s };
+        simulation.s.next_arrival = simulation.next_incoming();
+        simulation
     }
 
     /// Its session, as it is now.
