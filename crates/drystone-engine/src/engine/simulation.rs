@@ -356,7 +356,8 @@ impl<S: EventSource> Simulation<S> {
 
     /// Returns a time before which nothing happens; [`Time::MAX`] where nothing ever will.
     pub fn next_event(&mut self) -> Time {
-        let (end, deadline, arrival) = (self.next_end(), self.session.next_deadline(), self.s.next_arrival);
+        let (end, deadline) = (self.next_end(), self.session.next_deadline());
+        let arrival = if self.is_over(end) { Time::MAX } else { self.s.next_arrival };
         let over = end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle());
         if over { Time::MAX } else { end.min(arrival).min(deadline) }
     }

@@ -5,9 +5,9 @@ use crate::resources_drystone::{IN_PLACE, MACHINE, jobs, simulate, simulate_losi
 use drystone::engine::{Segments, Simulation, WorkloadReplay};
 use drystone::model::{Machine, Outage, Outages, ResourceId, SupplyStep, Time, Which, Workload};
 use drystone::policy::PolicySpec;
+use drystone_reference::jobs_of;
 use drystone_reference::supplied::{self, NaiveSupply, SuppliedRule};
 use drystone_reference::vectors::VectorJob;
-use drystone_reference::{JobOut, jobs_of};
 use proptest::prelude::*;
 
 /// From here on there is all of everything.
@@ -65,16 +65,32 @@ proptest! {
     ) {
         let backfills = backfills || reservations > 0;
         let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
-        let (order, backfill) = (name(shortest.0), if backfills { name(shortest.1) } else { "none" });
-        let policy = format!("easy(order={order},backfill={backfill},reserve={reservations})");
+        let shortest = if backfills { shortest } else { (false, false) };
+        let policy = match backfills {
+            true => format!(
+                "easy(order={},backfill={},reserve={reservations},extra=all,overdue=now)",
+                name(shortest.0),
+                name(shortest.1)
+            ),
+            false => "fcfs".to_string(),
+        };
         assert_same(&policy, SuppliedRule::Easy { shortest, backfills, reservations }, &jobs, &supply);
     }
 
-    /// Conservative backfilling, and slack-based backfilling without slack.
+    /// Conservative backfilling.
     #[test]
-    fn conservative_with_changing_supply(jobs in jobs(false), supply in supply(), slack in any::<bool>()) {
-        let policy = if slack { "slack(sf=0,horizon=all)" } else { "conservative" };
-        assert_same(policy, SuppliedRule::Conservative, &jobs, &supply);
+    fn conservative_with_changing_supply(jobs in jobs(false), supply in supply()) {
+        assert_same("conservative", SuppliedRule::Conservative, &jobs, &supply);
+    }
+
+    /// Slack-based backfilling without slack, where every job has a place at any time: it is known
+    /// that there is all of everything in the end.
+    #[test]
+    fn slack_with_changing_supply(jobs in jobs(false), supply in supply()) {
+        let known = |step: &NaiveSupply| if step.from == LAST { -1_000 } else { step.known };
+        let supply: Vec<NaiveSupply> =
+            supply.iter().map(|step| NaiveSupply { known: known(step), ..*step }).collect();
+        assert_same("slack(sf=0,horizon=all)", SuppliedRule::Conservative, &jobs, &supply);
     }
 
     /// The heuristic path of a search, which is all of it where it may place no further node.
@@ -84,13 +100,14 @@ proptest! {
     }
 }
 
-/// Processors that are out for a while, and come back as is expected.
+/// Processors that are out for a while, announced, and come back as is expected. Of what is out
+/// unannounced, some may be those of running jobs while others are idle.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
-    let outage = (0i64..300, 1i64..80, 1u32..=6, prop::option::of(0i64..90));
+    let outage = (0i64..300, 1i64..80, 1u32..=6, 1i64..90);
     prop::collection::vec(outage, 1..4).prop_map(|list| {
-        let each = |(begin, length, procs, ahead): (i64, i64, u32, Option<i64>)| {
+        let each = |(begin, length, procs, ahead): (i64, i64, u32, i64)| {
             let end = Some(Time(begin + length));
-            let announced = ahead.map(|ahead| Time(begin - ahead));
+            let announced = Some(Time(begin - ahead));
             Outage { announced, expected: end, ..Outage::drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
@@ -129,7 +146,8 @@ proptest! {
         };
         let vectors: Vec<VectorJob> = jobs_of(&w).iter().map(place).collect();
         let bound = supplied(workload(&vectors, &[100_000, 16]), &as_supply(&outages, 16));
-        for policy in IN_PLACE {
+        // Which processors go with jobs that should have ended is a matter of processors.
+        for policy in IN_PLACE.iter().filter(|policy| !policy.contains("tick=")) {
             prop_assert_eq!(simulate(&bound, policy), simulate_losing(&w, &outages, policy), "{}", policy);
         }
     }
@@ -255,9 +273,13 @@ fn a_known_loss_of_licences_by_hand() {
     let rows =
         [(0, 90, [1, 2]), (5, 60, [1, 3]), (10, 50, [1, 2]), (20, 120, [1, 2]), (30, 30, [1, 1]), (40, 500, [1, 0])];
     let steps = [(100, 2, 0), (200, 4, 0)];
-    for policy in ["easy", "conservative", "slack", "slack(sf=0)", "multiqueue(bounds=none)", "easy(reserve=2)"] {
+    for policy in ["easy", "conservative", "slack(sf=0)", "multiqueue(bounds=none)", "easy(reserve=2)"] {
         assert_eq!(starts(&rows, &steps, policy), [0, 200, 10, 60, 180, 40], "{policy}");
     }
+    // With slack job 4 runs in the place of job 3, from 60 to 90, and gains 120 s by that. Job 3
+    // waits 30 s longer, until 90, and job 1, which needs 3 of 4, until job 3 ends at 210: 40 s in
+    // all, for jobs of one processor each.
+    assert_eq!(starts(&rows, &steps, "slack"), [0, 210, 10, 90, 60, 40]);
     // Nothing overtakes job 1 in the queue, nor, from 260 on, job 4 while jobs 2 and 3 hold all.
     assert_eq!(starts(&rows, &steps, "fcfs"), [0, 200, 260, 260, 310, 310]);
 }
@@ -269,11 +291,7 @@ fn an_unknown_loss_of_licences_by_hand() {
     let rows = [(0, 90, [1, 2]), (5, 60, [1, 3]), (95, 5, [1, 0]), (96, 10, [1, 1])];
     let steps = [(100, 2, 100), (200, 4, 200)];
     for policy in ["fcfs", "easy", "conservative", "slack", "multiqueue(bounds=none)", "ss", "is", "committed"] {
-        let expected = match policy {
-            // It has the free licence at once.
-            _ => [0, 90, 95, 96],
-        };
-        assert_eq!(starts(&rows, &steps, policy), expected, "{policy}");
+        assert_eq!(starts(&rows, &steps, policy), [0, 90, 95, 96], "{policy}");
     }
     // Of 4 licences 3 are held; one more starts at 96 and holds the fourth. From 100 on 2 are too
     // many, so the next waits until one is free of 2: at 150.

@@ -131,30 +131,43 @@ impl<S: EventSource> Simulation<S> {
         for (id, is_short) in self.session.take_sifted() {
             let place = self.source.place(id);
             match self.session.known(id).map(|entry| entry.phase) {
-                Some(Phase::Held) if is_short => observer.held(now, place),
+                Some(Phase::Held) if is_short => {
+                    observer.held(now, place);
+                    if let Some((resource, asks, there)) = self.lack_of(id) {
+                        observer.short(now, place, resource, (&asks, &there));
+                    }
+                }
                 Some(Phase::Waiting) if !is_short => observer.released(now, place),
                 _ => {}
             }
         }
     }
 
+    /// The first resource of which a job asks for more than there is now: its name, what is asked for
+    /// and what is there.
+    fn lack_of(&self, id: JobId) -> Option<(&str, String, String)> {
+        let view = self.session.view();
+        let resources = view.resources()?;
+        let mut asks = view.amounts(id).iter();
+        let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.supply(resource))?;
+        let known = resources.table().resource(resource)?;
+        Some((&known.name, known.unit.show(amount), known.unit.show(resources.supply(resource))))
+    }
+
     /// Returns the error if there is too little of a further resource for jobs that wait for ever.
     pub(super) fn too_short(&self) -> Option<SimulationError> {
         let view = self.session.view();
-        let resources = view.resources().filter(|_| self.supply.is_some())?;
-        let lacks = |id: JobId| {
-            let mut asks = view.amounts(id).iter();
-            asks.find(|&&(resource, amount)| amount > resources.supply(resource)).copied()
-        };
+        if self.supply.is_none() {
+            return None;
+        }
         let left: Vec<JobId> = self.session.short_jobs().chain(view.waiting()).chain(view.suspended()).collect();
-        let first = left.iter().copied().filter(|&id| lacks(id).is_some()).min()?;
-        let (resource, needs) = lacks(first)?;
-        let known = resources.table().resource(resource)?;
+        let first = left.iter().copied().filter(|&id| self.lack_of(id).is_some()).min()?;
+        let (resource, needs, there) = self.lack_of(first)?;
         Some(SimulationError::TooShort {
             jobs: left.len(),
-            resource: known.name.clone(),
-            left: known.unit.show(resources.supply(resource)),
-            needs: known.unit.show(needs),
+            resource: resource.to_string(),
+            left: there,
+            needs,
             first: self.source.place(first),
             number: self.s.truth[first].number,
             submit: view.job(first).submit,
