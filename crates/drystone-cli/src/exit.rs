@@ -90,9 +90,10 @@ impl CommandFailure {
     /// A simulation of `policy` failed.
     pub(crate) fn simulation(policy: &str, error: SimulationError) -> CommandFailure {
         let (code, text) = match &error {
-            SimulationError::Thrashing { .. } | SimulationError::TooFew { .. } | SimulationError::News(_) => {
-                (USAGE, format!("policy {policy}: {error}"))
-            }
+            SimulationError::Thrashing { .. }
+            | SimulationError::TooFew { .. }
+            | SimulationError::TooShort { .. }
+            | SimulationError::News(_) => (USAGE, format!("policy {policy}: {error}")),
             SimulationError::Starved { waiting, first, .. } if policy.starts_with("slurm") => (
                 USAGE,
                 format!(
