@@ -74,14 +74,14 @@ impl RealArgs {
 
     /// Lets the machine have as much of its resources over time as a table says, where one is
     /// given. Times are those of the workload as it is simulated.
-    pub(crate) fn supplied(&self, workload: Workload) -> Result<Workload, CommandFailure> {
+    pub(crate) fn give_supply(&self, workload: Workload) -> Result<Workload, CommandFailure> {
         let Some(file) = &self.supply else { return Ok(workload) };
         let (name, text) = read(file)?;
-        let mut supplied = supply::give(workload, text.as_bytes(), &name).map_err(CommandFailure::because)?;
+        let mut workload = supply::give(workload, text.as_bytes(), &name).map_err(CommandFailure::because)?;
         let meta = FileMeta::of(name, &text);
         let value = format!("{} ({})", meta.file, meta.hash);
-        supplied.provenance.settings.push(Setting { name: "supply".to_string(), value });
-        Ok(supplied)
+        workload.provenance.settings.push(Setting { name: "supply".to_string(), value });
+        Ok(workload)
     }
 
     /// Checks that these policies can be simulated in this way.

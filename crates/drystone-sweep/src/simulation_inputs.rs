@@ -109,14 +109,14 @@ pub(crate) fn read(
 
 /// Returns a workload whose machine has as much of its resources over time as a file says, and the
 /// setting that this is.
-pub(crate) fn supplied(
+pub(crate) fn give_supply(
     study: &SweepStudy,
     entry: &FileEntry,
     workload: &Workload,
 ) -> Result<(Workload, String), SweepError> {
     let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
-    let supplied = supply::give(workload.clone(), text.as_bytes(), &name).map_err(|e| wrong(study, entry, e))?;
-    Ok((supplied, format!("supply={}", hash(&text))))
+    let workload = supply::give(workload.clone(), text.as_bytes(), &name).map_err(|e| wrong(study, entry, e))?;
+    Ok((workload, format!("supply={}", hash(&text))))
 }
 
 pub(crate) fn text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {

@@ -265,7 +265,7 @@ pub(super) fn load(
             applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
             let outages =
                 applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
-            let supply = applied.table.as_ref().and_then(|table| supply::compress(table, factor));
+            let supply = applied.table.as_ref().and_then(|table| supply::divide_times(table, factor));
             let changes = supply.as_ref().map_or(0, |(_, changes)| *changes);
             if let Some((table, _)) = supply {
                 applied.set_supply(ResourceTable::clone(&table));

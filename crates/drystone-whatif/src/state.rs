@@ -112,7 +112,7 @@ impl Applied {
     /// The machine has so much of its resources over time.
     pub(super) fn set_supply(&mut self, table: ResourceTable) {
         self.table = Some(Arc::new(table.clone()));
-        self.premises.workload = self.premises.workload.clone().supplied(table);
+        self.premises.workload = self.premises.workload.clone().with_supply_of(table);
     }
 
     /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.

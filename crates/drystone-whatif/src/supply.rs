@@ -5,7 +5,7 @@ use super::node_times::{NOTICE, within_the_log};
 use super::premises::ApplyError;
 use super::state::Applied;
 use drystone::log::resources::read_amount;
-use drystone::log::supply::find;
+use drystone::log::supply::find_resource;
 use drystone::log::transform::LoadFactor;
 use drystone::model::{ResourceTable, Span, SupplyStep, Time};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) fn supply(
                 .to_string(),
         ));
     };
-    let id = find(&table, &supply.resource).map_err(wrong)?;
+    let id = find_resource(&table, &supply.resource).map_err(wrong)?;
     let unit = table.resource(id).map(|resource| resource.unit).unwrap_or_default();
     let amount = read_amount(&supply.amount, unit).map_err(wrong)?;
     let times = [&supply.from, &supply.until].map(|text| text.as_deref().map(clock).transpose().map_err(wrong));
@@ -56,8 +56,8 @@ pub(super) fn supply(
         let before = table.supply_at(id, end);
         steps.push(SupplyStep { resource: id, from: end, amount: before, announced: known(end) });
     }
-    let supplied = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
-    applied.set_supply(supplied);
+    let new = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
+    applied.set_supply(new);
     // Jobs that ask for more than there ever is are refused, as on a smaller machine.
     let drafts = applied.drafts();
     applied.rebuild(change, drafts)?;
@@ -82,7 +82,7 @@ pub(super) fn supply(
 }
 
 /// Divides the times of changes of supply as submit times are. Returns how many there are.
-pub(super) fn compress(table: &ResourceTable, factor: LoadFactor) -> Option<(Arc<ResourceTable>, usize)> {
+pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(Arc<ResourceTable>, usize)> {
     let divide = |time: Time| if time == Time::MIN { time } else { factor.divide(time) };
     let steps: Vec<SupplyStep> = table
         .supply()

@@ -152,7 +152,7 @@ impl WorkloadInput {
         if let Some(path) = path
             && let Some(mut input) = scene::input(path, (log, cut, real), take)?
         {
-            input.workload = real.supplied(input.workload)?;
+            input.workload = real.give_supply(input.workload)?;
             return Ok(input);
         }
         let read = |log: &LogArgs| WorkloadInput::read(path, log, seed, records || real.needs_records());
@@ -187,7 +187,7 @@ impl WorkloadInput {
         if cuts && log.shift {
             input.workload = transform::shift(input.workload).map_err(CommandFailure::usage)?;
         }
-        input.workload = real.supplied(input.workload)?;
+        input.workload = real.give_supply(input.workload)?;
         Ok(input)
     }
 }

@@ -383,7 +383,10 @@ fn a_supply_that_cannot_be_is_told() {
     let told = |args: &[&str]| folder.run(&[&["run", "log.swf", "--policy", "easy"], args].concat()).fails(2);
     let asks = ["--resources", "asks.csv", "--supply"];
     let text = told(&[&asks[..], &["never.csv"]].concat());
-    assert!(text.contains("only 2 of `license:cad` are there in the end: job 2, submitted at 5 s, asks for 3"), "{text}");
+    assert!(
+        text.contains("only 2 of `license:cad` are there in the end: job 2, submitted at 5 s, asks for 3"),
+        "{text}"
+    );
     assert!(!text.contains("bug of the policy"), "{text}");
     let text = told(&["--supply", "never.csv"]);
     assert!(text.contains("the jobs ask for no resource beyond processors"), "{text}");
@@ -398,7 +401,8 @@ fn a_supply_that_cannot_be_is_told() {
 fn a_story_names_the_resource() {
     let folder = licences();
     folder.write("late.csv", "resource,from,amount\ncad,0,2\ncad,300,4\n");
-    let args = ["explain", "log.swf", "--resources", "asks.csv", "--supply", "late.csv", "--policy", "easy", "--job", "2"];
+    let args =
+        ["explain", "log.swf", "--resources", "asks.csv", "--supply", "late.csv", "--policy", "easy", "--job", "2"];
     let text = folder.run(&args).ok();
     assert!(text.contains("asks for 3 of license:cad: there are 2"), "{text}");
     assert!(text.contains("300  starts"), "{text}");

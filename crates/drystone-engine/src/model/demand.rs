@@ -6,7 +6,7 @@
 //!
 //! Demands are interned: a job holds a [`DemandId`], and most jobs of a log share a few demands.
 
-use super::{SharedSort, SupplyError, SupplyField, SupplyStep, Time};
+use super::{ResourceId, SharedSort, SupplyError, SupplyField, SupplyStep, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,22 +23,8 @@ impl DemandId {
     pub const NONE: DemandId = DemandId(0);
 }
 
-/// The place of a resource in [`ResourceTable::resources`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ResourceId(pub u16);
-
 /// Amounts of resources, ascending by resource.
 pub type ResourceAmounts = [(ResourceId, u64)];
-
-impl ResourceId {
-    /// The place as an index.
-    #[inline]
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
 
 /// The unit in which amounts of a resource are counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]

@@ -211,10 +211,10 @@ impl Workload {
         self.resources.as_ref()
     }
 
-    /// Lets the machine have so much of its resources over time
-    /// ([`ResourceTable::with_supply`]): the table is that of the workload with another supply.
+    /// Lets the machine have as much of its resources over time as a table says, which is that of
+    /// the workload with another supply ([`ResourceTable::with_supply`]).
     #[must_use]
-    pub fn supplied(self, table: ResourceTable) -> Workload {
+    pub fn with_supply_of(self, table: ResourceTable) -> Workload {
         Workload { resources: Some(Arc::new(table)), ..self }
     }
 

@@ -65,7 +65,7 @@ pub fn give(workload: Workload, input: impl Read, file: &str) -> Result<Workload
         steps.push(step(&row, &resources, &clock)?);
         lines.push(row.line());
     }
-    let supplied = resources.with_supply(&steps).map_err(|error| {
+    let new = resources.with_supply(&steps).map_err(|error| {
         let column = match error.field {
             SupplyField::Resource => "resource",
             SupplyField::Amount => "amount",
@@ -74,12 +74,12 @@ pub fn give(workload: Workload, input: impl Read, file: &str) -> Result<Workload
         };
         table.error(lines[error.index], column, error.problem)
     })?;
-    Ok(workload.supplied(supplied))
+    Ok(workload.with_supply_of(new))
 }
 
 fn step(row: &TableRow<'_>, resources: &ResourceTable, clock: &LogClock) -> Result<SupplyStep, TableError> {
     let name = row.must("resource", "a counted resource, such as license:matlab")?;
-    let resource = find(resources, name).map_err(|problem| row.error("resource", problem))?;
+    let resource = find_resource(resources, name).map_err(|problem| row.error("resource", problem))?;
     let text = row.must("from", "the time from which on there is so much")?;
     let from = row.time("from", clock)?.ok_or_else(|| row.error("from", format!("`{text}` is no time")))?;
     let text = row.must("amount", "how much there is from then on")?;
@@ -92,7 +92,7 @@ fn step(row: &TableRow<'_>, resources: &ResourceTable, clock: &LogClock) -> Resu
 ///
 /// # Errors
 /// The problem of a name that is none, with those that there are.
-pub fn find(resources: &ResourceTable, name: &str) -> Result<ResourceId, String> {
+pub fn find_resource(resources: &ResourceTable, name: &str) -> Result<ResourceId, String> {
     let known = resources.find(name).or_else(|| resources.find(&format!("license:{name}")));
     known.ok_or_else(|| {
         let names: Vec<&str> = resources.resources().iter().map(|resource| resource.name.as_str()).collect();

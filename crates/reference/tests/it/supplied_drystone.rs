@@ -42,7 +42,7 @@ fn supplied(workload: Workload, supply: &[NaiveSupply]) -> Workload {
     };
     let steps: Vec<SupplyStep> = supply.iter().map(step).collect();
     let table = workload.resources().expect("some").with_supply(&steps).expect("possible");
-    workload.supplied(table)
+    workload.with_supply_of(table)
 }
 
 fn assert_same(policy: &str, rule: SuppliedRule, jobs: &[VectorJob], supply: &[NaiveSupply]) {

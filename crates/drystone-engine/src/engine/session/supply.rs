@@ -61,7 +61,7 @@ impl Session {
         let mut known = known.to_vec();
         known.sort_unstable();
         self.s.supply.get_or_insert_default().known = known;
-        self.supply_changes(now);
+        self.change_supply(now);
         Ok(true)
     }
 
@@ -86,12 +86,12 @@ impl Session {
     pub(super) fn look_at_supply(&mut self, now: Time) -> bool {
         let due = self.supply_due() <= now;
         if due {
-            self.supply_changes(now);
+            self.change_supply(now);
         }
         due
     }
 
-    fn supply_changes(&mut self, now: Time) {
+    fn change_supply(&mut self, now: Time) {
         self.s.read_supply(now);
         self.s.show_supply();
         self.observe(PolicyEvent::Capacity);
