@@ -107,8 +107,8 @@ pub struct Session {
     /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,
     /// Jobs that have come to be held back for lack of supply, or are so no more, that nothing has
-    /// asked for yet.
-    sifted: Vec<(JobId, bool)>,
+    /// asked for yet; `None` where nothing asks.
+    sifted: Option<Vec<(JobId, bool)>>,
     /// True if it was woken since its last decision.
     woken: bool,
     /// True if the policy's notes have a listener.
@@ -219,7 +219,7 @@ impl Session {
             policy_wake: Time::MAX,
             size_changes: Vec::new(),
             expiry: Time::MAX,
-            sifted: Vec::new(),
+            sifted: None,
             woken: false,
             listened: false,
             threads: 1,

@@ -121,7 +121,7 @@ impl Session {
             if let Some(book) = &mut self.s.supply {
                 book.short.insert(id);
             }
-            self.sifted.push((id, true));
+            self.sifted.iter_mut().for_each(|list| list.push((id, true)));
         }
     }
 
@@ -130,21 +130,20 @@ impl Session {
     pub(super) fn forget_short(&mut self, id: JobId) -> bool {
         let was_short = self.s.supply.as_mut().is_some_and(|book| book.short.remove(&id));
         if was_short {
-            self.sifted.push((id, false));
+            self.sifted.iter_mut().for_each(|list| list.push((id, false)));
         }
         was_short
+    }
+
+    /// Keeps a list of jobs that come to be held back for lack of supply, or are so no more.
+    pub(in crate::engine) fn list_sifted(&mut self) {
+        self.sifted = Some(Vec::new());
     }
 
     /// Jobs that have come to be held back for lack of supply, or are so no more, since this was
     /// asked last.
     pub(in crate::engine) fn take_sifted(&mut self) -> Vec<(JobId, bool)> {
-        std::mem::take(&mut self.sifted)
-    }
-
-    /// Returns whether there are such jobs.
-    #[inline]
-    pub(in crate::engine) fn has_sifted(&self) -> bool {
-        !self.sifted.is_empty()
+        self.sifted.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
 

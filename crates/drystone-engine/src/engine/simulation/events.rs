@@ -41,7 +41,7 @@ impl<S: EventSource> Simulation<S> {
             }
         }
         // Upon an end others may arrive.
-        let arrival = if S::NEWS || self.supply.is_some() { self.s.next_arrival } else { arrival };
+        let arrival = if S::NEWS { self.s.next_arrival } else { arrival };
         if arrival == now {
             while self.s.next_arrival == now {
                 decide |= self.receive(now, observer);
@@ -197,12 +197,12 @@ impl<S: EventSource> Simulation<S> {
 
     #[inline]
     fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
-        if self.session.has_sifted() {
-            self.tell_sifted(now, observer);
+        if self.supply.is_some() {
+            return self.receive_beside_supply(now, observer);
         }
+        let decide = self.take(now, observer);
         self.s.next_arrival = match &self.impossible {
-            None => self.next_incoming(),
+            None => self.source.peek().unwrap_or(Time::MAX),
             // The next step finds itself in the past, and says why.
             Some(_) => Time::MIN,
         };

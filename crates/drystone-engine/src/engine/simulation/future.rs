@@ -42,6 +42,10 @@ impl<S: EventSource> Simulation<S> {
         if session.next_deadline() < now && session.expire_predictions(now) {
             session.wake_at(now + Span(1));
         }
+        let supply = SupplyTimetable::known_to(&session);
+        if supply.is_some() {
+            session.list_sifted();
+        }
         let view = session.view();
         let truth = view.world().jobs.map(|id, known| {
             let run = match known.entry.phase {
@@ -52,7 +56,6 @@ impl<S: EventSource> Simulation<S> {
             Truth { run, number: i64::from(id.0), status: LogStatus::Unknown }
         });
         let next_arrival = source.peek().unwrap_or(Time::MAX);
-        let supply = SupplyTimetable::known_to(&session);
         let starts = (session.pass() == PassRule::Pyss).then_some(0);
         let mut s = MachineState {
             truth,

@@ -61,7 +61,10 @@ impl<S: EventSource> Simulation<S> {
             return;
         }
         match self.session.check_hears() {
-            Ok(()) => self.session.expect_news(),
+            Ok(()) => {
+                self.session.expect_news();
+                self.session.list_sifted();
+            }
             Err(deaf) if self.impossible.is_none() => {
                 // The first step finds itself in the past, and says why.
                 self.impossible = Some(deaf.into());
@@ -100,10 +103,22 @@ impl<S: EventSource> Simulation<S> {
         }
     }
 
+    /// Takes the next event where supply changes over time: a change, or what the source sends.
+    #[cold]
+    pub(super) fn receive_beside_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
+        self.tell_sifted(now, observer);
+        self.s.next_arrival = match &self.impossible {
+            None => self.next_incoming(),
+            // The next step finds itself in the past, and says why.
+            Some(_) => Time::MIN,
+        };
+        decide
+    }
+
     /// Tells the scheduler of what there is from now on, and of what is announced. Returns whether
     /// a decision is due.
-    #[cold]
-    pub(super) fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+    fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         let Some(supply) = &self.supply else { return false };
         self.s.supply_at = supply.begun(now);
         let (known, foreseen) = (supply.known(now), supply.is_foreseen(now));
@@ -126,8 +141,7 @@ impl<S: EventSource> Simulation<S> {
     }
 
     /// Tells the observer of jobs that are held back for lack of supply, or are so no more.
-    #[cold]
-    pub(super) fn tell_sifted(&mut self, now: Time, observer: &mut impl Observer) {
+    fn tell_sifted(&mut self, now: Time, observer: &mut impl Observer) {
         for (id, is_short) in self.session.take_sifted() {
             let place = self.source.place(id);
             match self.session.known(id).map(|entry| entry.phase) {
