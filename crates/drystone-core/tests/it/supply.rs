@@ -48,16 +48,20 @@ fn an_announced_change_happens_by_itself() {
         assert_eq!(session.set_supply(Time(0), &known(&[(-9, 2), (50, 4)])), Ok(true), "{policy}");
         assert_eq!(session.set_supply(Time(0), &known(&[(-9, 2), (50, 4)])), Ok(false), "{policy}");
         session.arrive(Time(0), &asking(3), None).expect("possible");
-        session.arrive(Time(0), &asking(2), None).expect("possible");
+        let mut short = asking(2);
+        short.estimate = Span(40);
+        session.arrive(Time(0), &short, None).expect("possible");
         session.decide(Time(0)).expect("sound");
-        // The second fits now; its end at 100 leaves the first too few before.
+        // The second fits now, and is to end at 40, before the first may start.
         assert_eq!((session.running(), session.waiting(), session.held()), (1, 1, 0), "{policy}");
         assert_eq!(session.view().resources().expect("some").levels(), [0], "{policy}");
         assert!(session.deadline().is_some_and(|deadline| deadline <= Time(50)), "{policy}");
+        session.end(Time(30), JobId(1));
+        session.decide(Time(30)).expect("sound");
+        assert_eq!((session.running(), session.waiting()), (0, 1), "{policy}");
         session.expire(Time(50));
-        assert_eq!(session.view().resources().expect("some").levels(), [2], "{policy}");
-        session.end(Time(60), JobId(1));
-        session.decide(Time(60)).expect("sound");
+        assert_eq!(session.view().resources().expect("some").levels(), [4], "{policy}");
+        session.decide(Time(50)).expect("sound");
         assert_eq!((session.running(), session.waiting()), (1, 0), "{policy}");
     }
 }
