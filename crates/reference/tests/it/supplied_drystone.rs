@@ -100,14 +100,15 @@ proptest! {
     }
 }
 
-/// Processors that are out for a while, announced, and come back as is expected. Of what is out
-/// unannounced, some may be those of running jobs while others are idle.
+/// Processors that are out for a while, as is known before all jobs, and come back as is expected. So
+/// none are of a job that runs when they go: those would be back when that job ends, whatever others
+/// give back before.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
-    let outage = (0i64..300, 1i64..80, 1u32..=6, 1i64..90);
+    let outage = (0i64..300, 1i64..80, 1u32..=6);
     prop::collection::vec(outage, 1..4).prop_map(|list| {
-        let each = |(begin, length, procs, ahead): (i64, i64, u32, i64)| {
+        let each = |(begin, length, procs): (i64, i64, u32)| {
             let end = Some(Time(begin + length));
-            let announced = Some(Time(begin - ahead));
+            let announced = Some(Time(-1_000));
             Outage { announced, expected: end, ..Outage::drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
@@ -147,8 +148,10 @@ proptest! {
         };
         let vectors: Vec<VectorJob> = jobs_of(&w).iter().map(place).collect();
         let bound = supplied(workload(&vectors, &[100_000, 16]), &as_supply(&outages, 16));
-        // Which processors go with jobs that should have ended is a matter of processors.
-        for policy in IN_PLACE.iter().filter(|policy| !policy.contains("tick=")) {
+        // Which processors go with jobs that should have ended is a matter of processors, and the
+        // reference values of version C count no processors that come back behind others that go.
+        let differs = |policy: &&&str| policy.contains("tick=") || policy.contains("version=c");
+        for policy in IN_PLACE.iter().filter(|policy| !differs(policy)) {
             prop_assert_eq!(simulate(&bound, policy), simulate_losing(&w, &outages, policy), "{}", policy);
         }
     }
