@@ -57,10 +57,11 @@ fn assert_same(policy: &str, rule: SuppliedRule, jobs: &[VectorJob], supply: &[N
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// First come first served, greedy and EASY with 1 to 4 reservations.
+    /// First come first served, greedy and EASY with 1 to 4 reservations. No job outlives its
+    /// prediction: near a change EASY looks at jobs that have waited only when more than time passes.
     #[test]
     fn easy_with_changing_supply(
-        jobs in jobs(true), supply in supply(), shortest in any::<(bool, bool)>(), reservations in 0usize..5,
+        jobs in jobs(false), supply in supply(), shortest in any::<(bool, bool)>(), reservations in 0usize..5,
         backfills in any::<bool>(),
     ) {
         let backfills = backfills || reservations > 0;
