@@ -349,6 +349,7 @@ def read(
     month: str | None = None,
     slice: tuple[int | None, int | None] | None = None,
     outages: PathLike | None = None,
+    supply: PathLike | None = None,
     failures: str | None = None,
     checkpoints: str | None = None,
     circumstances: PathLike | None = None,
@@ -369,7 +370,7 @@ def read(
     Every option means what it means on the command line (``drystone run --help``). ``as_study`` sets cleaning, trimming and the
     variants of policies as a published study had them; options that are given win. ``slice`` takes the jobs submitted between two
     seconds of the log; with ``warm_start`` (``True`` is 7 days) simulations begin so long after the first submit, with the jobs
-    that ran and waited then. ``outages`` and ``circumstances`` are tables, ``failures`` and ``checkpoints`` texts such as
+    that ran and waited then. ``outages``, ``supply`` and ``circumstances`` are tables, ``failures`` and ``checkpoints`` texts such as
     ``"mtbf=30d,node=8"`` and ``"daly,cost=5m"`` (``docs/real-machines.md``); with ``feedback`` jobs arrive
     when the job before them in the log has ended and its user has thought. ``resources`` counts more than processors, such as
     ``"mem=2TB"`` (``docs/resources.md``), and ``on_nodes`` places jobs on the nodes of a table, as ``placement`` says. ``shapes``
@@ -420,6 +421,7 @@ def read(
     shaped = options(
         {
             "outages": outages,
+            "supply": supply,
             "failures": failures,
             "checkpoints": checkpoints,
             "circumstances": circumstances,

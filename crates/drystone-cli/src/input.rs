@@ -249,10 +249,10 @@ impl WorkloadInput {
 }
 
 /// The files that `run` and `compare` read.
-pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 8] {
-    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
+pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 9] {
+    let ([outages, circumstances, supply], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let given = [args.source.path(), args.priorities.as_deref(), args.platform.as_deref()];
-    [given[0], given[1], given[2], outages, circumstances, shapes, power, series]
+    [given[0], given[1], given[2], outages, circumstances, supply, shapes, power, series]
 }
 
 /// Returns the policy that was asked for, else a site's own Slurm.

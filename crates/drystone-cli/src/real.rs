@@ -5,8 +5,8 @@ use crate::args::RealArgs;
 use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
-use drystone::log::outages;
-use drystone::model::{Outages, Time, Workload};
+use drystone::log::{outages, supply};
+use drystone::model::{Outages, Setting, Time, Workload};
 use drystone::policy::PolicySpec;
 use std::path::Path;
 
@@ -39,8 +39,8 @@ impl RealArgs {
     }
 
     /// The files that it names.
-    pub(crate) fn files(&self) -> [Option<&Path>; 2] {
-        [self.outages.as_deref(), self.circumstances.as_deref()]
+    pub(crate) fn files(&self) -> [Option<&Path>; 3] {
+        [self.outages.as_deref(), self.circumstances.as_deref(), self.supply.as_deref()]
     }
 
     /// Reads the outages of the machine, where there are any, and records them among the settings.
@@ -72,6 +72,18 @@ impl RealArgs {
         Ok(read)
     }
 
+    /// Lets the machine have as much of its resources over time as a table says, where one is
+    /// given. Times are those of the workload as it is simulated.
+    pub(crate) fn give_supply(&self, workload: Workload) -> Result<Workload, CommandFailure> {
+        let Some(file) = &self.supply else { return Ok(workload) };
+        let (name, text) = read(file)?;
+        let mut workload = supply::give(workload, text.as_bytes(), &name).map_err(CommandFailure::because)?;
+        let meta = FileMeta::of(name, &text);
+        let value = format!("{} ({})", meta.file, meta.hash);
+        workload.provenance.settings.push(Setting { name: "supply".to_string(), value });
+        Ok(workload)
+    }
+
     /// Checks that these policies can be simulated in this way.
     pub(crate) fn heard_by<'a>(
         &self,
@@ -79,7 +91,8 @@ impl RealArgs {
         outages: &Outages,
         workload: &Workload,
     ) -> Result<(), CommandFailure> {
-        if outages.is_empty() && workload.circumstances().is_none() {
+        let is_steady = workload.resources().is_none_or(|table| table.supply().is_empty());
+        if outages.is_empty() && workload.circumstances().is_none() && is_steady {
             return Ok(());
         }
         for spec in specs {

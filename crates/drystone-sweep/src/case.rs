@@ -356,6 +356,13 @@ fn changed(
         let settings = [files.settings, format!("excess={threshold}")];
         files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     }
+    let with_supply =
+        entry.supply.as_ref().map(|file| simulation_inputs::give_supply(study, file, workload)).transpose()?;
+    if let Some((_, setting)) = &with_supply {
+        let settings = [files.settings, setting.clone()];
+        files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    }
+    let workload = with_supply.as_ref().map_or(workload, |(workload, _)| workload);
     let Some(change) = change else { return Ok((workload.clone(), files)) };
     let wrong = |problem: String| study.error(entry.changes_at.clone(), problem);
     let premises = Premises::of_log(workload.clone(), files.outages.list().to_vec(), 1.0);

@@ -5,8 +5,8 @@ use crate::hash::short;
 use crate::study::{FileEntry, SweepStudy};
 use drystone::engine::Platform;
 use drystone::experiment::scheduler;
-use drystone::log::outages;
 use drystone::log::series::PowerSeries;
+use drystone::log::{outages, supply};
 use drystone::metrics::{Report, Threshold};
 use drystone::model::{Outages, Span, Workload};
 use drystone::policy::{PolicySpec, Priorities};
@@ -105,6 +105,18 @@ pub(crate) fn read(
     }
     files.settings = settings.join(", ");
     Ok(files)
+}
+
+/// Returns a workload whose machine has as much of its resources over time as a file says, and the
+/// setting that this is.
+pub(crate) fn give_supply(
+    study: &SweepStudy,
+    entry: &FileEntry,
+    workload: &Workload,
+) -> Result<(Workload, String), SweepError> {
+    let (text, name) = (text(study, entry)?, entry.as_ref().display().to_string());
+    let workload = supply::give(workload.clone(), text.as_bytes(), &name).map_err(|e| wrong(study, entry, e))?;
+    Ok((workload, format!("supply={}", hash(&text))))
 }
 
 pub(crate) fn text(study: &SweepStudy, entry: &FileEntry) -> Result<String, SweepError> {

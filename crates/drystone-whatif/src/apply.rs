@@ -3,7 +3,7 @@
 use super::change::{ChangeList, Longer, SiteChange};
 use super::premises::{ApplyError, Premises};
 use super::state::{Applied, LeftOutJobs};
-use super::{capacity, jobs, memory, node_times, settings, shared_limits};
+use super::{capacity, jobs, memory, node_times, settings, shared_limits, supply};
 use drystone::model::Time;
 
 /// Makes the premises after a scenario. `clock` turns a local time into a time of the workload;
@@ -85,6 +85,7 @@ impl Applied {
             SiteChange::Set(all) => settings::set(self, change, all),
             SiteChange::Maintenance(closure) => capacity::closure(self, change, closure, clock),
             SiteChange::Reservation(closure) => capacity::closure(self, change, closure, clock),
+            SiteChange::Supply(amount) => supply::supply(self, change, amount, clock),
             SiteChange::Remove(people) => jobs::remove(self, change, people),
             SiteChange::Sharing { whole } => capacity::sharing(self, change, *whole),
         }

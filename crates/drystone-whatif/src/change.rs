@@ -110,6 +110,22 @@ pub struct NodesFrom {
     pub begin: String,
 }
 
+/// How much there is of a counted resource, for good or for some time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SupplyAmount {
+    /// Name of the resource; of a licence its own will do.
+    pub resource: String,
+    /// The amount: a whole number, or a size with a unit.
+    pub amount: String,
+    /// Its beginning, a local time of the site or `@` and a second of the log; `None`: from the
+    /// beginning.
+    pub from: Option<String>,
+    /// Its end, likewise; `None`: for good.
+    pub until: Option<String>,
+    /// True if it is announced two weeks before.
+    pub announced: bool,
+}
+
 /// Jobs that are left out: those of one user, account or QOS.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LeftOut {
@@ -211,6 +227,8 @@ pub enum SiteChange {
     Maintenance(Closure),
     /// `reservation 2026-12-03T08:00/10h 16 of gpu`: nodes that other jobs do without.
     Reservation(Closure),
+    /// `supply license:matlab=4 from 2026-02-20 to 2026-03-01`: so much of a counted resource.
+    Supply(SupplyAmount),
     /// `remove user:ada`, `remove account:physics`, `remove qos:debug`.
     Remove(LeftOut),
     /// `sharing whole`, `sharing shared`: whether a job has its nodes for itself.
@@ -235,7 +253,7 @@ pub enum SiteChange {
 pub struct ChangeList(pub Vec<SiteChange>);
 
 /// Words that changes begin with.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 17] = [
     "nodes",
     "drain",
     "procs",
@@ -250,6 +268,7 @@ const WORDS: [&str; 16] = [
     "set",
     "maintenance",
     "reservation",
+    "supply",
     "remove",
     "sharing",
 ];
@@ -320,6 +339,7 @@ fn read(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
         "set" => SiteChange::Set(setting_text::read(scan)?),
         "maintenance" => SiteChange::Maintenance(closure(scan, false)?),
         "reservation" => SiteChange::Reservation(closure(scan, true)?),
+        "supply" => SiteChange::Supply(supply(scan)?),
         "remove" => remove(scan)?,
         "sharing" => sharing(scan)?,
         other => {
@@ -372,6 +392,11 @@ fn beginning(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
         scan.blanks();
         return Err(scan.error(scan.at(), "expected `from` and a time, such as from 2026-12-03T08:00"));
     }
+    moment_next(scan)
+}
+
+/// The time that is next.
+fn moment_next(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
     let (at, begin) = scan.word(|_| false);
     match is_moment(&begin) {
         true => Ok(begin),
@@ -563,6 +588,38 @@ fn is_moment(text: &str) -> bool {
     read_moment(text, 0).is_some()
 }
 
+fn supply(scan: &mut Scan<'_>) -> Result<SupplyAmount, SiteChangeError> {
+    let (at, resource) = scan.word(|c| c == '=');
+    if resource.is_empty() {
+        return Err(scan.error(at, "expected the name of a counted resource, such as license:matlab=4"));
+    }
+    if !scan.take('=') {
+        return Err(scan.error(scan.at(), "expected `=` and an amount behind the name, such as license:matlab=4"));
+    }
+    let (at, amount) = scan.word(|_| false);
+    if !amount.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(scan.error(at, "expected an amount such as 4 or 512GB"));
+    }
+    let from = delivery(scan)?;
+    let at = scan.at();
+    let until = if scan.is_word("to") { Some(moment_next(scan)?) } else { None };
+    if until.is_some() && from.is_none() {
+        scan.rewind(at);
+        scan.blanks();
+        return Err(scan.error(scan.at(), "expected `from` and a time before `to`"));
+    }
+    let at = scan.at();
+    let announced = !scan.is_word("unannounced");
+    if !announced && from.is_none() {
+        scan.rewind(at);
+        scan.blanks();
+        return Err(
+            scan.error(scan.at(), "expected `from` and a time: what is so from the beginning is announced never")
+        );
+    }
+    Ok(SupplyAmount { resource, amount, from, until, announced })
+}
+
 fn remove(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     let (from, kind) = scan.word(|c| c == ':');
     let wrong = |scan: &Scan<'_>, at| scan.error(at, "expected `user:NAME`, `account:NAME` or `qos:NAME`");
@@ -642,6 +699,13 @@ mod tests {
             ("set bf_continue=NO PriorityMaxAge=7-0", "set bf_continue=no PriorityMaxAge=7-0"),
             ("maintenance 2026-12-03T08:00/10h", "maintenance 2026-12-03T08:00/10h"),
             ("maintenance @86400/2h of gpu", "maintenance @86400/2h of gpu"),
+            ("supply license:matlab = 4", "supply license:matlab=4"),
+            ("supply matlab=4 from 2026-02-20 to 2026-03-01", "supply matlab=4 from 2026-02-20 to 2026-03-01"),
+            ("supply mem=512GB from @86400 unannounced", "supply mem=512GB from @86400 unannounced"),
+            (
+                "supply mem=512GB from @86400 to @90000 unannounced",
+                "supply mem=512GB from @86400 to @90000 unannounced",
+            ),
             ("reservation 2026-12-03/10h 16", "reservation 2026-12-03/10h 16"),
             ("remove account:physics", "remove account:physics"),
             ("remove QOS:debug", "remove qos:debug"),
@@ -696,6 +760,13 @@ mod tests {
             ("maintenance 2026-13-03/10h", 12, "a beginning"),
             ("maintenance 2026-12-03T08:00", 28, "a length"),
             ("reservation 2026-12-03T08:00/10h", 32, "the number of nodes"),
+            ("supply", 6, "the name of a counted resource"),
+            ("supply matlab", 13, "expected `=`"),
+            ("supply matlab=few", 14, "an amount"),
+            ("supply matlab=4 from soon", 21, "a beginning"),
+            ("supply matlab=4 to tomorrow", 16, "expected `from`"),
+            ("supply matlab=4 unannounced", 16, "expected `from`"),
+            ("supply matlab=4 from @5 until @9", 24, "no more"),
             ("remove ada", 7, "`user:NAME`"),
             ("drain gpu", 9, "`from` and a time"),
             ("drain gpu from soon", 15, "a beginning"),

@@ -2,7 +2,7 @@
 
 use super::change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
-    NodesFrom, SiteChange, length,
+    NodesFrom, SiteChange, SupplyAmount, length,
 };
 use super::scan::quoted;
 use drystone::model::Span;
@@ -79,6 +79,15 @@ impl fmt::Display for NodesFrom {
     }
 }
 
+impl fmt::Display for SupplyAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.resource, self.amount)?;
+        self.from.iter().try_for_each(|from| write!(f, " from {from}"))?;
+        self.until.iter().try_for_each(|until| write!(f, " to {until}"))?;
+        f.write_str(if self.announced { "" } else { " unannounced" })
+    }
+}
+
 impl fmt::Display for SiteChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |of: &Option<String>| of.as_ref().map_or(String::new(), |of| format!("{}:", quoted(of)));
@@ -120,6 +129,7 @@ impl fmt::Display for SiteChange {
             }
             SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
             SiteChange::Reservation(closure) => write!(f, "reservation {closure}"),
+            SiteChange::Supply(supply) => write!(f, "supply {supply}"),
             SiteChange::Remove(LeftOut::User(name)) => write!(f, "remove user:{}", quoted(name)),
             SiteChange::Remove(LeftOut::Account(name)) => write!(f, "remove account:{}", quoted(name)),
             SiteChange::Remove(LeftOut::Qos(name)) => write!(f, "remove qos:{}", quoted(name)),

@@ -5,10 +5,11 @@ use super::conf_text::ConfText;
 use super::places::can_go;
 use super::premises::ApplyError;
 use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
+use super::supply;
 use super::words::count_things;
 use drystone::draw::RandomDraw;
 use drystone::log::transform::LoadFactor;
-use drystone::model::{Job, Outage, Span, Time};
+use drystone::model::{Job, Outage, ResourceTable, Span, Time};
 use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -264,8 +265,14 @@ pub(super) fn load(
             applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
             let outages =
                 applied.premises.pools.iter_mut().map(|pool| compress(&mut pool.outages, factor)).sum::<usize>();
-            let out = match outages {
+            let supply = applied.table.as_ref().and_then(|table| supply::divide_times(table, factor));
+            let changes = supply.as_ref().map_or(0, |(_, changes)| *changes);
+            if let Some((table, _)) = supply {
+                applied.set_supply(ResourceTable::clone(&table));
+            }
+            let out = match outages + changes {
                 0 => "",
+                _ if outages == 0 => ", and changes of supply with them",
                 _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",
             };
             applied.note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));

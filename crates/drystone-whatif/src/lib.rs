@@ -26,13 +26,14 @@ mod setting_text;
 mod settings;
 mod shared_limits;
 mod state;
+mod supply;
 mod words;
 
 pub use apply::apply;
 pub use candidates::limit_candidates;
 pub use change::{
     ArrivalChange, Border, Bordered, ChangeList, Closure, LeftOut, LimitRule, Longer, MemoryAmount, NodeAmount,
-    SiteChange,
+    SiteChange, SupplyAmount,
 };
 pub use moment::moment;
 pub use paired::{ClassChange, PairedChange, PairedWait, paired};

@@ -196,7 +196,7 @@ mod tests {
             .collect();
         let mut change = paired(jobs.iter(), &weeks(12), 0.95);
         assert_eq!(change.sign(), 1, "{change:?}");
-        change.judge_in_family(0.06, 0.95);
+        change.judge_in_family(0.06, 0.95, 1);
         assert_eq!(change.verdict, DifferenceVerdict::Unclear);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::premises::PoolPremises;
 use drystone::model::{
-    Adopted, Circumstances, Demand, DemandId, JobId, NodeMemory, NodeShape, ProcSet, Procs, ResourceError,
-    ResourceTable, ResourceTableBuilder,
+    Adopted, Circumstances, Demand, DemandId, JobId, NodeMemory, NodeShape, ProcSet, Procs, ResourceError, ResourceId,
+    ResourceTable, ResourceTableBuilder, SupplyStep, Time,
 };
 use drystone_slurm::conf::{ConfNode, SlurmConf};
 use drystone_slurm::model::ModelMachine;
@@ -118,8 +118,9 @@ pub(super) fn retotalled(
     let end = format!(".{}/", plain(&pool.name));
     let totals = totals(conf);
     let mut builder = ResourceTableBuilder::new();
-    for resource in table.resources() {
+    for (resource, at) in table.resources().iter().zip(0..) {
         let mut resource = resource.clone();
+        resource.total = table.supply_at(ResourceId(at), Time::MIN);
         let own = match resource.name.split_once('/') {
             None => Some(resource.name.clone()),
             Some((head, rest)) => format!("{head}/").ends_with(&end).then(|| rest.to_string()),
@@ -133,7 +134,10 @@ pub(super) fn retotalled(
     for demand in table.demands() {
         builder.intern(demand.clone())?;
     }
-    Ok(builder.finish())
+    let new = builder.finish();
+    let steps: Vec<SupplyStep> = table.supply().iter().filter(|step| step.from > Time::MIN).copied().collect();
+    // They were possible before.
+    Ok(if steps.is_empty() { new } else { new.with_supply(&steps).map_or(new, Arc::new) })
 }
 
 /// Demands without their totals: of jobs that move to another partition, whose nodes the model of

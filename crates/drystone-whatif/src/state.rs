@@ -109,6 +109,12 @@ impl Applied {
         Ok(())
     }
 
+    /// The machine has so much of its resources over time.
+    pub(super) fn set_supply(&mut self, table: ResourceTable) {
+        self.table = Some(Arc::new(table.clone()));
+        self.premises.workload = self.premises.workload.clone().with_supply_of(table);
+    }
+
     /// Puts drafts in the place of the jobs. Jobs that do not fit on the machine are left out.
     pub(super) fn rebuild(&mut self, change: &SiteChange, mut drafts: Vec<JobDraft>) -> Result<(), ApplyError> {
         let too_wide = self.drop_too_wide(&mut drafts);

@@ -104,6 +104,12 @@ fn hash_resources(workload: &Workload, table: &ResourceTable, hasher: &mut blake
             hasher.update(format!("{shape:?}").as_bytes());
         }
     }
+    for step in table.supply() {
+        hasher.update(&step.resource.0.to_le_bytes());
+        hasher.update(&step.from.0.to_le_bytes());
+        hasher.update(&step.amount.to_le_bytes());
+        hasher.update(&step.announced.map_or(i64::MAX, |time| time.0).to_le_bytes());
+    }
     if !table.classes().is_empty() {
         hasher.update(format!("{:?}", table.classes()).as_bytes());
     }

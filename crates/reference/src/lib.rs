@@ -19,6 +19,7 @@
 //! | [`search`] | goal-oriented scheduling by exhaustive search | Chiang & Vasupongayya 2008 |
 //! | [`suspension`] | selective suspension (SS, TSS) and immediate service (IS) | Kettimuthu et al. 2005 |
 //! | [`vectors`] | EASY and conservative backfilling with several resources | [`vectors`] says it |
+//! | [`supplied`] | EASY and conservative backfilling, the heuristic path of a search, with more or less of a resource over time | [`supplied`] says it |
 //! | [`placed`] | FCFS, greedy, EASY and conservative backfilling where jobs are placed on nodes | [`placed`] says it |
 //! | [`seated`] | the other policies where jobs are placed on nodes | [`seated`] says it |
 //! | [`shapes`] | EASY where jobs have several sizes, change them, and power is limited | by definition |
@@ -50,6 +51,7 @@ pub mod search;
 pub mod seated;
 pub mod shapes;
 pub mod statistics;
+pub mod supplied;
 pub mod suspension;
 pub mod talby;
 pub mod tsafrir;

@@ -13,6 +13,11 @@ pub(crate) struct RealArgs {
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) outages: Option<PathBuf>,
 
+    /// Licences, memory and other counted resources of which there is more or less over time: a
+    /// table with the columns resource, from, amount, announced.
+    #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
+    pub(crate) supply: Option<PathBuf>,
+
     /// Facts about jobs beyond the log: a table with the column job and any of at, state,
     /// since, eligible, after, think, array, most, withdrawn, ended and others.
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]

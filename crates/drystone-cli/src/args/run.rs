@@ -34,7 +34,7 @@ pub(crate) struct RunArgs {
 
     /// Also report how backfilling delays jobs that have a reservation ("heel and toe", Tsafrir et
     /// al. 2007). Meant for policies with one reservation; makes the simulation slower.
-    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "circumstances", "warm_start", "feedback", "shapes", "power", "idle",
+    #[arg(long, help_heading = "Measuring", conflicts_with_all = ["each_month", "windows", "outages", "supply", "circumstances", "warm_start", "feedback", "shapes", "power", "idle",
         "series", "resizing"])]
     pub(crate) stalls: bool,
 

@@ -31,10 +31,10 @@ struct ExplainAnswer<'a> {
 
 pub(crate) fn explain(args: &ExplainArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
-    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
+    let ([outages, circumstances, supply], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let log = args.source.required("explain")?;
     let files = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
-    let read = [files[0], files[1], files[2], outages, circumstances, shapes, power, series];
+    let read = [files[0], files[1], files[2], outages, circumstances, supply, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref())])?;
     let story = tell_job(args)?;
     match args.format {

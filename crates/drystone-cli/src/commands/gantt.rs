@@ -25,10 +25,10 @@ const MANY: usize = 100_000;
 pub(crate) fn gantt(args: &GanttArgs) -> CommandOutcome {
     message::be_quiet(args.quiet);
     by_ending::<Charts>(&args.out)?;
-    let ([outages, circumstances], [shapes, power, series]) = (args.real.files(), args.shape.files());
+    let ([outages, circumstances, supply], [shapes, power, series]) = (args.real.files(), args.shape.files());
     let log = args.source.required("gantt")?;
     let given = [Some(log), args.priorities.as_deref(), args.platform.as_deref()];
-    let read = [given[0], given[1], given[2], outages, circumstances, shapes, power, series];
+    let read = [given[0], given[1], given[2], outages, circumstances, supply, shapes, power, series];
     file::distinct(&read, &[("--audit", args.log.audit.as_deref()), ("--out", Some(&args.out))])?;
     window(args)?;
     let out = OutputTarget::<Charts>::open(&args.out)?;

@@ -150,8 +150,9 @@ impl WorkloadInput {
         take: SceneTake,
     ) -> Result<WorkloadInput, CommandFailure> {
         if let Some(path) = path
-            && let Some(input) = scene::input(path, (log, cut, real), take)?
+            && let Some(mut input) = scene::input(path, (log, cut, real), take)?
         {
+            input.workload = real.give_supply(input.workload)?;
             return Ok(input);
         }
         let read = |log: &LogArgs| WorkloadInput::read(path, log, seed, records || real.needs_records());
@@ -186,6 +187,7 @@ impl WorkloadInput {
         if cuts && log.shift {
             input.workload = transform::shift(input.workload).map_err(CommandFailure::usage)?;
         }
+        input.workload = real.give_supply(input.workload)?;
         Ok(input)
     }
 }

@@ -340,3 +340,70 @@ fn futures_count_what_the_policy_counts() {
     assert!(one.len() >= 2 && one[0].1["questions"].as_u64().is_some_and(|asked| asked > 20), "{one:?}");
     assert_eq!(one, two);
 }
+
+/// The example of docs/real-machines.md, which says how it comes about: of 4 licences there are 2
+/// from 100 to 200.
+fn licences() -> Folder {
+    let rows = [[1, 0, 90], [2, 5, 60], [3, 10, 50], [4, 20, 120], [5, 30, 30], [6, 40, 500]];
+    let log: String = rows.into_iter().map(|[number, submit, run]| job([number, submit, run, 1, -1])).collect();
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 8\n{log}"));
+    folder.write("asks.csv", "job,license:cad\ntotal,4\n1,2\n2,3\n3,2\n4,2\n5,1\n");
+    folder.write("known.csv", "resource,from,amount,announced\nlicense:cad,100,2,0\nlicense:cad,200,4,0\n");
+    folder.write("news.csv", "resource,from,amount\ncad,100,2\ncad,200,4\n");
+    folder.write("never.csv", "resource,from,amount\ncad,0,2\n");
+    folder
+}
+
+#[test]
+fn licences_change_over_time() {
+    let folder = licences();
+    let with = |policy: &str, supply: &str| {
+        starts(&folder, &["--policy", policy, "--resources", "asks.csv", "--supply", supply])
+    };
+    for policy in ["easy", "conservative", "multiqueue", "slack(sf=0)"] {
+        assert_eq!(with(policy, "known.csv"), [0, 200, 10, 60, 180, 40], "{policy}");
+    }
+    // Unannounced, job 2 is planned for 90, when job 1 ends, and takes 3 of 4 until 150; job 5 has
+    // the last one at 60, and job 4, which needs two until 180, is planned behind job 2: at 150 for
+    // both of what is left then.
+    for policy in ["easy", "conservative", "slack(sf=0)"] {
+        assert_eq!(with(policy, "news.csv"), [0, 90, 10, 150, 60, 40], "{policy}");
+    }
+    // 4 licences for 540 s, less 2 for 100 s, of which 730 licence-seconds are used.
+    let args = ["run", "log.swf", "--policy", "easy", "--resources", "asks.csv", "--supply", "known.csv", "--quiet"];
+    let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    let used = json["report"]["resources"][0]["utilisation"].as_f64().expect("a share");
+    assert!((used - 730.0 / (4.0 * 540.0 - 200.0)).abs() < 1e-9, "{used}");
+    assert!(json["workload"]["settings"]["supply"].as_str().is_some_and(|text| text.starts_with("known.csv (blake3:")));
+}
+
+#[test]
+fn a_supply_that_cannot_be_is_told() {
+    let folder = licences();
+    let told = |args: &[&str]| folder.run(&[&["run", "log.swf", "--policy", "easy"], args].concat()).fails(2);
+    let asks = ["--resources", "asks.csv", "--supply"];
+    let text = told(&[&asks[..], &["never.csv"]].concat());
+    assert!(
+        text.contains("only 2 of `license:cad` are there in the end: job 2, submitted at 5 s, asks for 3"),
+        "{text}"
+    );
+    assert!(!text.contains("bug of the policy"), "{text}");
+    let text = told(&["--supply", "never.csv"]);
+    assert!(text.contains("the jobs ask for no resource beyond processors"), "{text}");
+    folder.write("cat.csv", "resource,from,amount\ncat,0,2\n");
+    let text = told(&[&asks[..], &["cat.csv"]].concat());
+    assert!(text.contains("cat.csv:2: column 1 (resource): no resource is called `cat`"), "{text}");
+}
+
+/// A job that asks for more than there is, unannounced, waits outside of the queue, and its story
+/// says for what.
+#[test]
+fn a_story_names_the_resource() {
+    let folder = licences();
+    folder.write("late.csv", "resource,from,amount\ncad,0,2\ncad,300,4\n");
+    let args =
+        ["explain", "log.swf", "--resources", "asks.csv", "--supply", "late.csv", "--policy", "easy", "--job", "2"];
+    let text = folder.run(&args).ok();
+    assert!(text.contains("asks for 3 of license:cad: there are 2"), "{text}");
+    assert!(text.contains("300  starts"), "{text}");
+}

@@ -1,6 +1,6 @@
 //! Further resources over time: what is free of each beside running and planned jobs.
 
-use crate::model::{ResourceAmounts, Span, Time};
+use crate::model::{ResourceAmounts, ResourceId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Free amounts of several resources as one step function: [`Profile`](super::Profile) for all that
@@ -120,6 +120,12 @@ impl PoolProfile {
         }
     }
 
+    /// There is so much more of a resource from a time on, or, below 0, less.
+    pub fn alter(&mut self, from: Time, resource: ResourceId, change: i64) {
+        let sign = change.signum();
+        self.change(from, Time::MAX, &[(resource, change.unsigned_abs())], sign);
+    }
+
     fn change(&mut self, from: Time, to: Time, amounts: &ResourceAmounts, sign: i64) {
         let from = from.max(self.times[0]);
         if amounts.is_empty() || to <= from {
@@ -158,7 +164,6 @@ impl PoolProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ResourceId;
     use proptest::prelude::*;
 
     const HORIZON: i64 = 400;
@@ -184,7 +189,7 @@ mod tests {
         #[test]
         fn agrees_with_an_array_of_seconds(
             ends in prop::collection::vec((0i64..60, prop::collection::vec(0u64..4, POOLS)), 0..8),
-            ops in prop::collection::vec((0u8..6, 0i64..100, 0i64..30, prop::collection::vec(0u64..6, POOLS)), 1..60),
+            ops in prop::collection::vec((0u8..7, 0i64..100, 0i64..30, prop::collection::vec(0u64..6, POOLS)), 1..60),
         ) {
             let amounts = |list: &[u64]| -> Vec<(ResourceId, u64)> {
                 let all = list.iter().enumerate().map(|(at, &n)| (ResourceId(at as u16), n));
@@ -217,6 +222,11 @@ mod tests {
                         change(&mut seconds, from.max(now), to, &list, 1);
                     },
                     4 => prop_assert_eq!(profile.fits(Time(at), Span(span), &list), fits(&seconds, at, span, &list)),
+                    5 => for &(id, n) in &list {
+                        let change = if span % 2 == 0 { n as i64 } else { -(n as i64) };
+                        profile.alter(Time(at), id, change);
+                        seconds[at as usize..].iter_mut().for_each(|levels| levels[id.index()] += change);
+                    },
                     _ => {
                         now = at.min(now + 7);
                         profile.advance(Time(now));

@@ -23,10 +23,10 @@ pub mod suspension;
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
 pub use drystone_engine::policy::{
-    Abilities, Action, Actions, Args, CapacityLoss, FreeNodes, FreeResources, Gauge, HeldSpan, Moved, NamedCall,
-    Outlook, Outside, PRIORITIES, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement, Policy,
-    PolicyEvent, PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, ShapeWorld, Snapshot,
-    SnapshotError, SpecError, StartReason, Stopwatch, Takes, ValueForm, View,
+    Abilities, Action, Actions, Args, CapacityLoss, FreeNodes, FreeResources, Gauge, HeldSpan, KnownSupply, Moved,
+    NamedCall, Outlook, Outside, PRIORITIES, Param, ParamCondition, ParamLevel, ParamNeeds, PassRule, Phase, Placement,
+    Policy, PolicyEvent, PolicyWorld, Priorities, PriorityError, RegisterError, Requirement, ShapeWorld, Snapshot,
+    SnapshotError, SpecError, StartReason, Stopwatch, SupplyChange, Takes, ValueForm, View,
 };
 use drystone_engine::policy::{free_resources, outlook};
 pub use goal::GoalPolicy;

@@ -1,15 +1,19 @@
 //! Further resources in the plans of policies: what is left now, and what will be.
 
-use super::View;
 use super::free_resources::{covers, deduct};
+use super::{Outlook, View};
 use crate::model::{JobId, Procs, ResourceId, Span, Time};
 use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
 
-/// Makes the profile that of the running jobs, given with their ends in ascending order.
+/// Makes the profile that of the running jobs, given with their ends in ascending order, and of
+/// what is announced to come or to go.
 pub(super) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
     if let Some(resources) = view.resources() {
         let ends = ends.map(|(end, id)| (end, resources.table().totals(view.job(id).demand)));
         profile.reset(view.now(), resources.levels(), ends);
+    }
+    for step in view.outlook().map_or(&[][..], Outlook::supply) {
+        profile.alter(step.at, step.resource, step.change);
     }
 }
 

@@ -9,12 +9,13 @@ use super::free_resources::{covers, deduct, release};
 use super::node_outlook::core_losses;
 use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
 use super::{Actions, Outlook, StartReason, View, pool_plan};
-use crate::model::{DemandId, JobId, ProcSet, Procs, Span, Time};
+use crate::model::{DemandId, JobId, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::{
     FitStairs, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob,
 };
 pub(super) use drystone_engine::policy::{JobNeed, SeatWish};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Room at one time. Below 0 where more is taken than there is.
@@ -106,6 +107,13 @@ impl OpenRoom {
         }
     }
 
+    /// There is so much more of a resource, or, below 0, less.
+    pub(super) fn alter(&mut self, resource: ResourceId, change: i64) {
+        if let Some(amount) = self.amounts.get_mut(resource.index()) {
+            *amount += change;
+        }
+    }
+
     fn change_seat(&mut self, need: JobNeed<'_>, sign: i64) {
         if let (Some(levels), Some(SeatWish { need, floor, seat: Some(seat), .. })) = (&mut self.nodes, need.on) {
             levels.change(need, seat, floor, sign);
@@ -171,6 +179,8 @@ pub(super) struct PlanRoom {
     procs: Profile,
     pools: Option<Box<PoolProfile>>,
     nodes: Option<Box<NodeRoom>>,
+    /// Times at which there comes to be more or less of a further resource.
+    supply: Vec<Time>,
     /// Reservations of further resources since the oldest mark, latest last.
     #[serde(skip)]
     trail: Vec<TakenReservation>,
@@ -208,7 +218,7 @@ type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 impl PlanRoom {
     /// These processors and no further resources.
     pub(super) fn of(procs: Profile) -> PlanRoom {
-        PlanRoom { procs, pools: None, nodes: None, trail: Vec::new(), marks: 0 }
+        PlanRoom { procs, pools: None, nodes: None, supply: Vec::new(), trail: Vec::new(), marks: 0 }
     }
 
     /// No processors at all.
@@ -258,6 +268,9 @@ impl PlanRoom {
         let ends = || ends.iter().copied();
         let pools = self.pools.get_or_insert_default();
         pool_plan::fill(pools, view, ends());
+        self.supply.clear();
+        self.supply.extend(view.outlook().into_iter().flat_map(Outlook::supply).map(|step| step.at));
+        self.supply.dedup();
         for guest in guests.iter().filter(|guest| guest.procs > 0) {
             pools.release(view.now(), Time::MAX, view.amounts(guest.id));
         }
@@ -280,6 +293,7 @@ impl PlanRoom {
     /// Becomes a copy of another; keeps its own memory.
     pub(super) fn copy_from(&mut self, other: &PlanRoom) {
         self.procs.copy_from(&other.procs);
+        self.supply.clone_from(&other.supply);
         match (&mut self.pools, &other.pools) {
             (Some(own), Some(pools)) => own.copy_from(pools),
             (own, pools) => own.clone_from(pools),
@@ -293,14 +307,21 @@ impl PlanRoom {
         }
     }
 
-    /// The times at which what is free may change: the present, and starts and ends of all jobs
-    /// among them.
-    pub(super) fn times(&self) -> &[Time] {
-        match &self.nodes {
+    /// The times at which what is free may change, ascending: the present, and starts and ends of
+    /// all jobs among them.
+    pub(super) fn times(&self) -> Cow<'_, [Time]> {
+        let times = match &self.nodes {
             // Every job needs processors.
             None => self.procs.times(),
             Some(nodes) => nodes.profile.times(),
+        };
+        if self.supply.is_empty() {
+            return Cow::Borrowed(times);
         }
+        let mut all = [times, &self.supply].concat();
+        all.sort_unstable();
+        all.dedup();
+        Cow::Owned(all)
     }
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
@@ -473,6 +494,7 @@ impl PlanRoom {
     /// Forgets what lies before the present.
     pub(super) fn advance(&mut self, now: Time) {
         self.procs.advance(now);
+        self.supply.retain(|&at| at > now);
         if let Some(pools) = &mut self.pools {
             pools.advance(now);
         }

@@ -5,5 +5,6 @@ mod circumstances;
 mod news;
 mod outages;
 mod resources;
+mod supply;
 mod texts;
 mod world;

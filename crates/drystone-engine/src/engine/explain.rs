@@ -32,6 +32,15 @@ pub enum Chapter {
         /// The site's word for it.
         reason: String,
     },
+    /// It asks for more of a resource than there is, and than is announced to come.
+    Short {
+        /// Name of the resource.
+        resource: String,
+        /// Amount that it asks for, with its unit.
+        asks: String,
+        /// Amount that is there.
+        there: String,
+    },
     /// It may start again, or for the first time.
     Released,
     /// An outage hit it: it waits again, with nothing left of what it had run.
@@ -192,6 +201,11 @@ impl Observer for Biography {
     fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
         let JobLimit { of, reason, .. } = limit.clone();
         self.write(now, id, Chapter::Limited { of, reason });
+    }
+
+    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+        let [resource, asks, there] = [resource, asks, there].map(str::to_string);
+        self.write(now, id, Chapter::Short { resource, asks, there });
     }
 
     fn released(&mut self, now: Time, id: JobId) {
@@ -503,6 +517,9 @@ impl Explanation<'_> {
             Chapter::Held => "may not start yet".to_string(),
             Chapter::Limited { of, reason } => {
                 format!("waits for a limit of {of} ({reason}): jobs that it is shared with use it up")
+            }
+            Chapter::Short { resource, asks, there } => {
+                format!("asks for {asks} of {resource}: there are {there}, and as many are not announced")
             }
             Chapter::Released => "may start from now on".to_string(),
             Chapter::Requeued(ran) => {

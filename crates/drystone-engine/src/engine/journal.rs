@@ -3,7 +3,7 @@
 
 use super::session::{ImpossibleJob, NewsError, PolicyViolation, Session};
 use crate::model::{Adopted, How, Job, JobId, ProcSet, Span, Time};
-use crate::policy::CapacityLoss;
+use crate::policy::{CapacityLoss, KnownSupply};
 use serde::{Deserialize, Serialize};
 
 /// One call of a [`Session`].
@@ -52,6 +52,8 @@ pub enum SessionNews {
     Cancelled(JobId),
     /// [`Session::set_losses`].
     Losses(Vec<CapacityLoss>),
+    /// [`Session::set_supply`].
+    Supply(Vec<KnownSupply>),
     /// [`Session::expire`].
     Expired,
     /// [`Session::decide`]. What was decided is not written down: it follows.
@@ -125,6 +127,7 @@ impl Session {
             SessionNews::Ended { job, how, ran } => self.ended(now, *job, *how, *ran),
             SessionNews::Cancelled(job) => self.cancel(now, *job),
             SessionNews::Losses(losses) => self.set_losses(now, losses)?,
+            SessionNews::Supply(known) => self.set_supply(now, known)?,
             SessionNews::Expired => self.expire(now),
             SessionNews::Decided => !self.decide(now)?.list().is_empty(),
         })

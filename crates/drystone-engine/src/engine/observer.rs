@@ -149,6 +149,11 @@ pub trait Observer {
     #[inline]
     fn limited(&mut self, _now: Time, _id: JobId, _limit: &JobLimit) {}
 
+    /// A job that is held back asks for more of a resource than there is and than is announced to
+    /// come: its name, and what is asked for and is there, for people.
+    #[inline]
+    fn short(&mut self, _now: Time, _id: JobId, _resource: &str, _amounts: (&str, &str)) {}
+
     /// A job that was held back waits again.
     #[inline]
     fn released(&mut self, _now: Time, _id: JobId) {}
@@ -168,7 +173,8 @@ pub trait Observer {
     #[inline]
     fn lost(&mut self, _ended: &EndedJob<'_>) {}
 
-    /// Processors have gone, have come back, or were announced to go. `foreseen` says whether all
+    /// Processors have gone, have come back, or were announced to go, or there comes to be more or
+    /// less of a further resource. `foreseen` says whether all
     /// of it was known before: then no plan has to change.
     #[inline]
     fn capacity(&mut self, _now: Time, _foreseen: bool) {}
@@ -206,6 +212,7 @@ macro_rules! events {
         $method!(adopted(now: Time, id: JobId, adopted: &Adopted));
         $method!(held(now: Time, id: JobId));
         $method!(limited(now: Time, id: JobId, limit: &JobLimit));
+        $method!(short(now: Time, id: JobId, resource: &str, amounts: (&str, &str)));
         $method!(released(now: Time, id: JobId));
         $method!(requeued(now: Time, id: JobId, procs: Procs, ran: Span));
         $method!(checkpointed(now: Time, id: JobId, procs: Procs, spent: Span));

@@ -14,6 +14,7 @@ mod refused;
 mod saving;
 mod scheduler;
 mod sizes;
+mod supply;
 
 use super::changes::Changes;
 use super::stopwatch::WallClock;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use sizes::SizeChange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use supply::SupplyBook;
 
 /// A scheduler at work. It is as pure as its policy: time and events come in as arguments, actions
 /// come out, and the whole state can be saved and restored. The simulator drives it, and a live
@@ -104,6 +106,9 @@ pub struct Session {
     size_changes: Vec<SizeChange>,
     /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,
+    /// Jobs that have come to be held back for lack of supply, or are so no more, that nothing has
+    /// asked for yet; `None` where nothing asks.
+    sifted: Option<Vec<(JobId, bool)>>,
     /// True if it was woken since its last decision.
     woken: bool,
     /// True if the policy's notes have a listener.
@@ -137,6 +142,8 @@ struct SessionState {
     draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<AnnouncedLosses>>,
+    /// Supply of further resources, once anything was said of it.
+    supply: Option<Box<SupplyBook>>,
     /// Suspended jobs unknown to the policy: another than the policy suspended them and resumes
     /// them.
     foreign: BTreeSet<JobId>,
@@ -186,6 +193,7 @@ impl Session {
             names: false,
             draining: false,
             capacity: None,
+            supply: None,
             foreign: BTreeSet::new(),
             lagging: false,
             reserves: false,
@@ -211,6 +219,7 @@ impl Session {
             policy_wake: Time::MAX,
             size_changes: Vec::new(),
             expiry: Time::MAX,
+            sifted: None,
             woken: false,
             listened: false,
             threads: 1,
@@ -271,6 +280,7 @@ impl Session {
             self.s.of_user.of(self.s.world.jobs[id].job.user).push(id);
         }
         self.observe(PolicyEvent::Arrived(id));
+        self.sift(id);
         id
     }
 
@@ -381,6 +391,7 @@ impl Session {
     /// A waiting, held or suspended job is withdrawn. Returns whether there was such a job.
     pub fn cancel(&mut self, now: Time, id: JobId) -> bool {
         self.come_to(now);
+        self.forget_short(id);
         let Some(KnownEntry { entry, job }) = self.s.world.jobs.get_mut(id) else {
             return false;
         };
@@ -418,7 +429,7 @@ impl Session {
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let next = self.next_deadline().min(self.capacity_due());
+        let next = self.next_deadline().min(self.capacity_due()).min(self.supply_due());
         (next < Time::MAX).then_some(next)
     }
 

@@ -7,6 +7,7 @@ mod future;
 mod machine;
 mod news;
 mod sizes;
+mod supply;
 
 use super::checkpoint::{Checkpoints, KeptWork};
 use super::ends::EndQueue;
@@ -22,6 +23,8 @@ use machine::MachineEffect;
 use serde::{Deserialize, Serialize};
 use sizes::ShapeMachine;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use supply::SupplyTimetable;
 
 /// A simulation of one scheduler on one stream of arrivals.
 ///
@@ -57,6 +60,8 @@ pub struct Simulation<S> {
     session: Session,
     /// Cost of suspension.
     transfer: Option<Transfer>,
+    /// Changes of the supply of further resources, where there are any.
+    supply: Option<Box<SupplyTimetable>>,
     /// Impossible event from the source.
     impossible: Option<SimulationError>,
     s: MachineState,
@@ -87,6 +92,8 @@ struct MachineState {
     gone: bool,
     /// Time of the source's next event; [`Time::MAX`] for never.
     next_arrival: Time,
+    /// Changes of supply so far, and news of some.
+    supply_at: usize,
     now: Time,
     /// Sizes of jobs, where there are any.
     shapes: Option<Box<ShapeMachine>>,
@@ -139,6 +146,7 @@ impl<S: EventSource> Simulation<S> {
         let mut session = Session::new(machine, scheduler);
         session.keep_accuracy();
         let (mut impossible, mut now) = (None, Time::MIN);
+        let mut supply = None;
         if let Some(table) = source.resources() {
             if table.counts() && !session.counts_resources() {
                 // The first step finds itself in the past, and says why.
@@ -146,12 +154,14 @@ impl<S: EventSource> Simulation<S> {
             } else if table.fill().is_some() && !session.places_on_nodes() {
                 (impossible, now) = (Some(SimulationError::Unplaced), Time::MAX);
             }
-            session.set_resources(table);
+            session.set_resources(Arc::clone(&table));
+            supply = Some(table);
         }
         let mut simulation = Simulation {
             source,
             session,
             transfer: None,
+            supply: None,
             impossible,
             s: MachineState {
                 truth: JobWindow::default(),
@@ -165,12 +175,16 @@ impl<S: EventSource> Simulation<S> {
                 stale: false,
                 gone: false,
                 next_arrival,
+                supply_at: 0,
                 now,
                 shapes: None,
                 at: SimulationPosition::Rest,
             },
         };
         simulation.take_shapes();
+        if let Some(table) = supply.filter(|table| !table.supply().is_empty()) {
+            simulation.expect_supply(&table);
+        }
         simulation
     }
 
@@ -342,7 +356,8 @@ impl<S: EventSource> Simulation<S> {
 
     /// Returns a time before which nothing happens; [`Time::MAX`] where nothing ever will.
     pub fn next_event(&mut self) -> Time {
-        let (end, deadline, arrival) = (self.next_end(), self.session.next_deadline(), self.s.next_arrival);
+        let (end, deadline) = (self.next_end(), self.session.next_deadline());
+        let arrival = if self.is_over(end) { Time::MAX } else { self.s.next_arrival };
         let over = end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle());
         if over { Time::MAX } else { end.min(arrival).min(deadline) }
     }
@@ -370,7 +385,7 @@ impl<S: EventSource> Simulation<S> {
     /// Asks the source for its next event again.
     fn look_ahead(&mut self) {
         if self.impossible.is_none() {
-            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+            self.s.next_arrival = self.next_incoming();
         }
     }
 
@@ -399,7 +414,7 @@ impl<S: EventSource> Simulation<S> {
         }
         let end = self.next_end();
         let mut deadline = self.session.next_deadline();
-        let arrival = self.s.next_arrival;
+        let arrival = if self.is_over(end) { Time::MAX } else { self.s.next_arrival };
         if end.min(arrival) == Time::MAX && (deadline == Time::MAX || self.idle()) {
             return self.finish().map(|()| Reached::End);
         }
@@ -480,6 +495,9 @@ impl<S: EventSource> Simulation<S> {
         if let Some(never) = self.source.peek() {
             let index = self.session.next_id().0;
             return Err(SimulationError::Impossible { index, problem: format!("comes at {never}, which is never") });
+        }
+        if let Some(short) = self.too_short() {
+            return Err(short);
         }
         if self.idle() {
             return Ok(());

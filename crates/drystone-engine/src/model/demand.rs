@@ -6,6 +6,7 @@
 //!
 //! Demands are interned: a job holds a [`DemandId`], and most jobs of a log share a few demands.
 
+use super::{ResourceId, SharedSort, SupplyError, SupplyField, SupplyStep, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,22 +23,8 @@ impl DemandId {
     pub const NONE: DemandId = DemandId(0);
 }
 
-/// The place of a resource in [`ResourceTable::resources`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ResourceId(pub u16);
-
 /// Amounts of resources, ascending by resource.
 pub type ResourceAmounts = [(ResourceId, u64)];
-
-impl ResourceId {
-    /// The place as an index.
-    #[inline]
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
 
 /// The unit in which amounts of a resource are counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
@@ -77,7 +64,8 @@ pub struct Resource {
     pub name: String,
     /// Its unit.
     pub unit: ResourceUnit,
-    /// Total of the machine, in that unit. At most [`AMOUNT_LIMIT`].
+    /// Total of the machine, in that unit: the most that there ever is
+    /// ([`ResourceTable::supply`]). At most [`AMOUNT_LIMIT`].
     pub total: u64,
     /// True if a suspended job keeps it, as it keeps its memory.
     pub stays: bool,
@@ -285,6 +273,8 @@ pub struct ResourceTable {
     fill: Option<NodeFill>,
     /// The first one is empty.
     demands: Vec<Demand>,
+    /// Changes of how much of a resource there is, in order of time.
+    supply: Vec<SupplyStep>,
 }
 
 impl fmt::Debug for ResourceTable {
@@ -321,6 +311,68 @@ impl ResourceTable {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<ResourceId> {
         self.resources.iter().position(|resource| resource.name == name).map(|at| ResourceId(at as u16))
+    }
+
+    /// Changes of how much of a resource there is, in order of time; before the first one there is
+    /// the total.
+    #[inline]
+    #[must_use]
+    pub fn supply(&self) -> &[SupplyStep] {
+        &self.supply
+    }
+
+    /// Returns how much there is of a resource at a time.
+    #[must_use]
+    pub fn supply_at(&self, id: ResourceId, time: Time) -> u64 {
+        let begun = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
+        begun.last().map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
+    }
+
+    /// Returns the table with other changes of supply in place of its own. The total of a resource
+    /// of which there is more later becomes the most; before the first change there is what there
+    /// was, or what a step at [`Time::MIN`] says.
+    ///
+    /// # Errors
+    /// A resource that is not in the table, more than [`AMOUNT_LIMIT`], an announcement that comes
+    /// after its change, two changes of a resource at one time.
+    pub fn with_supply(&self, steps: &[SupplyStep]) -> Result<ResourceTable, SupplyError> {
+        let mut seen: BTreeMap<(ResourceId, Time), usize> = BTreeMap::new();
+        for (index, step) in steps.iter().enumerate() {
+            let wrong = |field, problem: String| Err(SupplyError { index, field, problem });
+            let Some(resource) = self.resource(step.resource) else {
+                let problem =
+                    format!("is of resource {}, but the machine has {} of them", step.resource.0, self.resources.len());
+                return wrong(SupplyField::Resource, problem);
+            };
+            if step.amount > AMOUNT_LIMIT {
+                let problem = format!("{} is more than the {AMOUNT_LIMIT} that can be counted", step.amount);
+                return wrong(SupplyField::Amount, problem);
+            }
+            if let Some((field, problem)) = step.problem() {
+                return wrong(field, problem);
+            }
+            if seen.insert((step.resource, step.from), index).is_some() {
+                let problem = format!("`{}` changes twice at {}; leave one of the two out", resource.name, step.from);
+                return wrong(SupplyField::From, problem);
+            }
+        }
+        let mut table = self.clone();
+        table.supply.clear();
+        for (at, resource) in table.resources.iter_mut().enumerate() {
+            let id = ResourceId(at as u16);
+            let own = || steps.iter().filter(move |step| step.resource == id);
+            let always = own().find(|step| step.from == Time::MIN);
+            let before = always.map_or_else(|| self.supply_at(id, Time::MIN), |step| step.amount);
+            resource.total = own().map(|step| step.amount).fold(before, u64::max);
+            if always.is_none() && resource.total > before {
+                table.supply.push(SupplyStep { resource: id, from: Time::MIN, amount: before, announced: None });
+            }
+        }
+        let is_first_total =
+            |step: &SupplyStep| step.from == Time::MIN && table.resources[step.resource.index()].total == step.amount;
+        table.supply.extend(steps.iter().filter(|step| !is_first_total(step)));
+        table.supply.sort_shared_by_key(|step| (step.from, step.resource));
+        Ok(table)
     }
 
     /// Nodes by class; empty where nothing is known of nodes.

@@ -12,8 +12,10 @@ mod machine;
 mod outage;
 mod outcome;
 mod procset;
+mod resource_id;
 mod shape;
 mod sorting;
+mod supply;
 mod time;
 mod window;
 mod workload;
@@ -23,7 +25,7 @@ pub use circumstances::{
 };
 pub use demand::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
-    ResourceAmounts, ResourceError, ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
+    ResourceAmounts, ResourceError, ResourceTable, ResourceTableBuilder, ResourceUnit,
 };
 pub use job::{Job, JobId, LogStatus, Truth, UNKNOWN};
 pub use limits::{JobLimit, JobLimits, LimitClaim};
@@ -31,12 +33,14 @@ pub use machine::{Machine, Procs};
 pub use outage::{Outage, OutageError, OutageField, OutageHit, Outages, Which};
 pub use outcome::{EndedJob, JobOutcome};
 pub use procset::{ProcSet, ProcSetError};
+pub use resource_id::ResourceId;
 pub(crate) use shape::multiply;
 pub use shape::{
     Decimal, JobKind, JobShape, PowerCap, PowerSupply, PowerTerm, PowerTerms, ResizeRules, SPEEDUPS, ShapeTruth,
     SizeSet, Speedup, UNLIMITED, WorkloadShapes,
 };
 pub use sorting::SharedSort;
+pub use supply::{SupplyError, SupplyField, SupplyStep};
 pub use time::FURTHEST;
 pub use time::{Span, TIME_LIMIT, Time};
 pub use window::JobWindow;

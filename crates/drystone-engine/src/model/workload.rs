@@ -211,6 +211,13 @@ impl Workload {
         self.resources.as_ref()
     }
 
+    /// Lets the machine have as much of its resources over time as a table says, which is that of
+    /// the workload with another supply ([`ResourceTable::with_supply`]).
+    #[must_use]
+    pub fn with_supply_of(self, table: ResourceTable) -> Workload {
+        Workload { resources: Some(Arc::new(table)), ..self }
+    }
+
     /// Returns the shapes of the jobs; `None` where every job has one size and power is unlimited.
     #[must_use]
     pub fn shapes(&self) -> Option<&Arc<WorkloadShapes>> {

@@ -54,8 +54,9 @@ pub enum PolicyEvent {
     /// A job that the policy does not hold is suspended, and the policy is to resume it. Sent
     /// only to policies that [resume](Policy::resumes) such jobs.
     Parked(JobId),
-    /// Processors have failed, come back or been drained, or it is known for the first time that
-    /// they will be: [`View::outlook`] and [`View::free`] are new.
+    /// Processors have failed, come back or been drained, or there is more or less of a further
+    /// resource, or it is known for the first time that this will be: [`View::outlook`],
+    /// [`View::free`] and [`View::resources`] are new.
     Capacity,
     /// A running job has another size: a change that was pending has taken effect, or an outage has
     /// taken some of its processors. Sent only to policies that [know sizes](Policy::knows_shapes),

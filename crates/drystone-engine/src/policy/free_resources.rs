@@ -13,8 +13,11 @@ use std::sync::Arc;
 pub struct FreeResources {
     #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     table: Arc<ResourceTable>,
-    /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them.
+    /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them,
+    /// or there is less than there was.
     levels: Vec<i64>,
+    /// How much there is of each now; empty while that is the total of each.
+    supply: Vec<u64>,
     nodes: Option<Box<FreeNodes>>,
 }
 
@@ -52,7 +55,7 @@ impl FreeResources {
     /// All of these resources are free.
     pub(crate) fn new(table: Arc<ResourceTable>) -> FreeResources {
         let levels = table.resources().iter().map(|resource| resource.total as i64).collect();
-        FreeResources { table, levels, nodes: None }
+        FreeResources { table, levels, supply: Vec::new(), nodes: None }
     }
 
     /// Places jobs on nodes, where the table says so.
@@ -104,6 +107,24 @@ impl FreeResources {
     #[must_use]
     pub fn levels(&self) -> &[i64] {
         &self.levels
+    }
+
+    /// Returns how much there is of a resource now, free or held by jobs; 0 for an unknown resource.
+    #[inline]
+    #[must_use]
+    pub fn supply(&self, id: ResourceId) -> u64 {
+        let total = || self.table.resource(id).map_or(0, |resource| resource.total);
+        self.supply.get(id.index()).copied().unwrap_or_else(total)
+    }
+
+    /// There is so much of each resource from now on. What jobs hold stays theirs.
+    pub(crate) fn set_supply(&mut self, supply: Vec<u64>) {
+        for (at, (level, &amount)) in self.levels.iter_mut().zip(&supply).enumerate() {
+            let total = || self.table.resource(ResourceId(at as u16)).map_or(0, |resource| resource.total);
+            let before = self.supply.get(at).copied().unwrap_or_else(total);
+            *level += amount as i64 - before as i64;
+        }
+        self.supply = supply;
     }
 
     /// Returns whether all resources of a demand are free.

@@ -25,7 +25,7 @@ pub(crate) use free_resources::Portion;
 pub use free_resources::{BeyondProcessors, FreeResources};
 pub use job_need::{JobNeed, SeatWish};
 pub(crate) use outlook::Drain;
-pub use outlook::{CapacityLoss, Outlook};
+pub use outlook::{CapacityLoss, KnownSupply, Outlook, SupplyChange};
 pub use outside::Outside;
 pub use priorities::{Importance, PRIORITIES, Priorities, PriorityError, Quota};
 pub use shapes::{HeldSpan, ShapeWorld};

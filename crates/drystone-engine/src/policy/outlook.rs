@@ -1,6 +1,6 @@
 //! Known processors that are out, or will be: the one source of future capacity for plans.
 
-use crate::model::{JobId, ProcSet, Procs, SharedSort, Span, Time};
+use crate::model::{JobId, ProcSet, Procs, ResourceId, SharedSort, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Processors that are out for some time: a node that has failed or is drained, a maintenance
@@ -24,7 +24,29 @@ pub struct Drain {
     pub until: Time,
 }
 
-/// Known processors that are out, or will be.
+/// How much of a resource there is from a time on, as far as is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct KnownSupply {
+    /// Time from which on there is so much. One in the future is announced.
+    pub from: Time,
+    /// Resource concerned.
+    pub resource: ResourceId,
+    /// Amount from then on, in the unit of the resource.
+    pub amount: u64,
+}
+
+/// An announced change of how much there is of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct SupplyChange {
+    /// Time at which it happens.
+    pub at: Time,
+    /// Resource concerned.
+    pub resource: ResourceId,
+    /// Amount that comes or, below 0, goes. Never 0.
+    pub change: i64,
+}
+
+/// Known processors that are out, or will be, and announced changes of further resources.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Outlook {
     /// All that are out now, those of jobs that still run on them among them.
@@ -46,6 +68,8 @@ pub struct Outlook {
     pub gone: Procs,
     /// Returns and windows as changes of free processors, in ascending order of time.
     ahead: Vec<(Time, i64)>,
+    /// Announced changes of further resources, in ascending order of time.
+    pub(crate) supply: Vec<SupplyChange>,
 }
 
 impl Outlook {
@@ -62,6 +86,28 @@ impl Outlook {
     #[must_use]
     pub fn windows(&self) -> &[CapacityLoss] {
         &self.windows
+    }
+
+    /// The announced changes of how much there is of further resources, in ascending order of time.
+    #[inline]
+    #[must_use]
+    pub fn supply(&self) -> &[SupplyChange] {
+        &self.supply
+    }
+
+    /// Returns whether more of a further resource is announced.
+    #[must_use]
+    pub fn supply_grows(&self) -> bool {
+        self.supply.iter().any(|step| step.change > 0)
+    }
+
+    /// Returns the time at which the first processors go as announced, or a further resource
+    /// changes.
+    #[inline]
+    #[must_use]
+    pub fn first_change(&self) -> Option<Time> {
+        let window = self.windows.first().map(|window| window.from);
+        window.into_iter().chain(self.supply.first().map(|step| step.at)).min()
     }
 
     /// Idle processors that are out, by when they are expected back; [`Time::MAX`] for never.
@@ -90,11 +136,11 @@ impl Outlook {
     }
 
     /// Returns whether the only changes ahead are processors that come back: nothing is being
-    /// drained, no window is announced.
+    /// drained, no window is announced, and no change of a further resource.
     #[inline]
     #[must_use]
     pub fn only_returns(&self) -> bool {
-        self.windows.is_empty() && !self.hangs_on_jobs()
+        self.windows.is_empty() && self.supply.is_empty() && !self.hangs_on_jobs()
     }
 
     /// Returns whether no change is known: processors are out for an unknown time, and no window is

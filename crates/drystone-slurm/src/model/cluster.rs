@@ -210,6 +210,13 @@ impl ModelCluster {
         known.demand.licences.iter().all(free)
     }
 
+    /// There are so many of each licence from now on; jobs keep those that they hold.
+    pub(crate) fn set_licences(&mut self, counts: &[u32]) {
+        for (known, &count) in self.machine.resources.licences.iter_mut().zip(counts) {
+            known.1 = count;
+        }
+    }
+
     /// The licences that a job asks for.
     pub(super) fn licences_of(&self, job: &Pending) -> &[(u16, u32)] {
         self.machine.resources.demand(job.demand).map_or(&[], |known| &known.demand.licences)

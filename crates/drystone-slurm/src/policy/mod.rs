@@ -18,7 +18,7 @@ use crate::model::{
     AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, VerdictObserver,
 };
 use crate::site::{CapacityOutlook, JobPriorities, ModelSite, SchedulerDeed, SchedulerRules};
-use drystone_core::model::{JobId, ProcSet, ResourceTable, Time};
+use drystone_core::model::{JobId, ProcSet, ResourceId, ResourceTable, Time};
 use drystone_core::policy::{Abilities, Action, Actions, Phase, Policy, PolicyEvent, StartReason, View};
 use people::People;
 use places::Places;
@@ -253,7 +253,25 @@ impl SiteAtWork {
         }));
         self.announced.clone_from(&closures);
         self.places.set_out(offline);
-        self.site.set_out(now, CapacityOutlook { out, lame, closures });
+        let licences = self.licences(view);
+        self.site.set_out(now, CapacityOutlook { out, lame, closures, licences });
+    }
+
+    /// Returns how many there are of each licence; nothing where that never changes.
+    fn licences(&self, view: &View<'_>) -> Vec<u32> {
+        let Some(resources) = view.resources().filter(|free| !free.table().supply().is_empty()) else {
+            return Vec::new();
+        };
+        let table = resources.table();
+        let known = &self.site.cluster().machine.resources.licences;
+        let count = |(name, count): &(String, u32)| {
+            let own = format!("license:{name}");
+            let of_name = |full: &str| full.rsplit_once('/').map_or(full, |(_, name)| name) == own;
+            let place = table.resources().iter().position(|resource| of_name(&resource.name));
+            let there = |at: usize| u32::try_from(resources.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
+            place.map_or(*count, there)
+        };
+        known.iter().map(count).collect()
     }
 }
 

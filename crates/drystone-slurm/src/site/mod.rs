@@ -66,6 +66,9 @@ pub struct CapacityOutlook {
     pub lame: Alloc,
     /// Announced closures.
     pub closures: Vec<AdvanceReservation>,
+    /// How many there are of each licence, by index; empty where that never changes. Slurm learns of
+    /// a change when it happens, as by `scontrol update`.
+    pub licences: Vec<u32>,
 }
 
 /// Something that has happened and that the schedulers have not seen yet.

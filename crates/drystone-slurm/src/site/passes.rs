@@ -79,7 +79,8 @@ impl ModelSite {
                 self.main_stale = true;
             }
             SiteNews::Out(outlook) => {
-                let CapacityOutlook { out, lame, closures } = *outlook;
+                let CapacityOutlook { out, lame, closures, licences } = *outlook;
+                self.cluster.set_licences(&licences);
                 self.cluster.set_out(&out);
                 self.cluster.set_lame(lame);
                 self.cluster.reservations.retain(|own| !own.is_outage());

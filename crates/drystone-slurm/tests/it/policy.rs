@@ -2,7 +2,10 @@
 
 use crate::shared::shared;
 use drystone_core::engine::{Observer, Schedule, Simulation, WorkloadReplay};
-use drystone_core::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone_core::model::{
+    Demand, Job, JobId, LogStatus, Machine, NodeShape, Provenance, Resource, ResourceTableBuilder, ResourceUnit, Span,
+    SupplyStep, Time, Truth, Workload,
+};
 use drystone_core::policy::{PolicySpec, StartReason};
 use drystone_slurm::policy::{SLURM, register};
 
@@ -103,5 +106,48 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
             killed += usize::from(ran < *run);
         }
         assert!(killed > 0, "{procs} processors, phase {phase}");
+    }
+}
+
+/// 4 licences of a configuration, of which there are 2 from 1,000 s to 5,000 s, as the machine
+/// announces from the beginning. Slurm hears of that as of a change of `Licenses=` when it happens:
+/// the second job, with 3 licences and a limit of an hour, starts when the first ends at 600 s, and
+/// keeps them. The third, with 2, comes at 1,200 s and finds none free before the second has ended
+/// at 1,800 s; the fourth, with 3, waits for 5,000 s, and the fifth, with none, for nothing.
+#[test]
+fn licences_change_as_the_machine_says() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let conf = dir.path().join("slurm.conf");
+    let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nLicenses=sim:4\n\
+                NodeName=n1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n";
+    std::fs::write(&conf, text).expect("written");
+    let mut table = ResourceTableBuilder::new();
+    let sim = table.resource(Resource::new("license:sim", ResourceUnit::Count, 4)).expect("new");
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    let rows = [(0, 600, 2), (10, 3_600, 3), (1_200, 600, 2), (1_300, 600, 3), (1_400, 600, 0)];
+    for (number, (submit, limit, licences)) in (1..).zip(rows) {
+        let mut job = Job::new(Time(submit), 1, Span(limit));
+        let named = (licences > 0).then(|| ("sim".to_string(), licences));
+        let shape = NodeShape { licences: named.into_iter().collect(), ..NodeShape::default() };
+        let totals = vec![(sim, u64::from(licences))];
+        job.demand = table.intern(Demand { totals, shape: Some(shape) }).expect("known");
+        jobs.push(job);
+        let run = if number == 2 { 1_200 } else { 600 };
+        truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
+    }
+    let step = |from, amount| SupplyStep { resource: sim, from: Time(from), amount, announced: Some(Time(0)) };
+    let table = table.finish().with_supply(&[step(1_000, 2), step(5_000, 4)]).expect("possible");
+    let workload = Workload::with_resources(Machine::new(8), Some(table.into()), jobs, truth, Provenance::default());
+    let workload = workload.expect("a workload");
+    let policy = spec(&format!("slurm(conf=\"{}\")", conf.display())).expect("a policy");
+    let mut starts = Starts(Vec::new());
+    let ran = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
+    ran.expect("a run");
+    starts.0.sort_unstable();
+    let starts: Vec<i64> = starts.0.into_iter().map(|start| start.1).collect();
+    // Passes of the main scheduler come up to a minute after an end or a change.
+    let soon = |at: i64| at..at + 61;
+    for (start, at) in starts.iter().zip([0, 600, 1_800, 5_000, 1_400]) {
+        assert!(soon(at).contains(start), "{starts:?}");
     }
 }

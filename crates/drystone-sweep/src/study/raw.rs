@@ -45,6 +45,7 @@ pub(super) struct RawWorkload {
     pub(super) platform: Option<FileEntry>,
     pub(super) priorities: Option<FileEntry>,
     pub(super) outages: Option<FileEntry>,
+    pub(super) supply: Option<FileEntry>,
     pub(super) resources: Option<Spanned<Value>>,
     pub(super) on_nodes: Option<FileEntry>,
     pub(super) placement: Option<Spanned<String>>,

@@ -77,6 +77,7 @@ impl StudyReader<'_> {
             platform: raw.platform.clone().or_else(|| study.platform.clone()),
             priorities: raw.priorities.clone().or_else(|| study.priorities.clone()),
             outages: raw.outages.clone(),
+            supply: raw.supply.clone(),
             resources: self.resources(resources)?,
             resources_at: resources.map_or(span.clone(), Spanned::span),
             on_nodes,

@@ -41,10 +41,17 @@ fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
     }
 }
 
-fn after(premises: &Premises, changes: &str) -> Applied {
+pub(crate) fn after(premises: &Premises, changes: &str) -> Applied {
     let clock = |text: &str| Ok(Time(text.trim_start_matches('@').parse().expect("a second")));
     let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
     apply(premises, &list, &clock, 1).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The problem of changes that cannot be made.
+pub(crate) fn refused(premises: &Premises, changes: &str) -> String {
+    let clock = |text: &str| Ok(Time(text.trim_start_matches('@').parse().expect("a second")));
+    let list = changes.parse().unwrap_or_else(|error| panic!("{error}"));
+    apply(premises, &list, &clock, 1).expect_err(changes).problem
 }
 
 fn rows(applied: &Applied, policy: &str) -> Vec<JobRow> {

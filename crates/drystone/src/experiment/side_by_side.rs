@@ -24,6 +24,7 @@ enum PoolEvent {
     Adopted(JobId, Adopted),
     Held(JobId),
     Limited(JobId, Box<JobLimit>),
+    Short(JobId, Box<[String; 3]>),
     Released(JobId),
     Requeued(JobId, Procs, Span),
     Checkpointed(JobId, Procs, Span),
@@ -85,6 +86,9 @@ impl Observer for Recorder {
     }
     fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
         self.put(now, PoolEvent::Limited(id, Box::new(limit.clone())));
+    }
+    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+        self.put(now, PoolEvent::Short(id, Box::new([resource, asks, there].map(str::to_string))));
     }
     fn released(&mut self, now: Time, id: JobId) {
         self.put(now, PoolEvent::Released(id));
@@ -200,6 +204,10 @@ fn tell(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mu
             PoolEvent::Adopted(job, adopted) => observer.adopted(now, id(job), &adopted),
             PoolEvent::Held(job) => observer.held(now, id(job)),
             PoolEvent::Limited(job, limit) => observer.limited(now, id(job), &limit),
+            PoolEvent::Short(job, words) => {
+                let [resource, asks, there] = &*words;
+                observer.short(now, id(job), resource, (asks, there));
+            }
             PoolEvent::Released(job) => observer.released(now, id(job)),
             PoolEvent::Requeued(job, procs, ran) => observer.requeued(now, id(job), procs * pool.scale, ran),
             PoolEvent::Checkpointed(job, procs, spent) => {

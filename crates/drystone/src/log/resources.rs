@@ -227,14 +227,14 @@ pub fn read_table(file: &str, text: &str) -> Result<DemandTable, ResourcesError>
             for (name, amount) in names.iter().zip(&amounts) {
                 let counted = amount.bytes().all(|byte| byte.is_ascii_digit());
                 let unit = if counted { ResourceUnit::Count } else { ResourceUnit::Kilobytes };
-                let total = self::amount(amount, unit).map_err(|problem| wrong(at, format!("{name}: {problem}")))?;
+                let total = read_amount(amount, unit).map_err(|problem| wrong(at, format!("{name}: {problem}")))?;
                 table.resources.push(Resource::new(*name, unit, total));
             }
             continue;
         }
         let number: i64 = job.parse().map_err(|_| wrong(at, format!("`{job}` is no number of a job")))?;
         let each = amounts.iter().zip(&table.resources).map(|(amount, resource)| {
-            self::amount(amount, resource.unit).map_err(|problem| wrong(at, format!("{}: {problem}", resource.name)))
+            read_amount(amount, resource.unit).map_err(|problem| wrong(at, format!("{}: {problem}", resource.name)))
         });
         let amounts = each.collect::<Result<Vec<u64>, ResourcesError>>()?;
         if let Some((line, _)) = table.jobs.insert(number, (at, amounts)) {
@@ -250,7 +250,11 @@ pub fn read_table(file: &str, text: &str) -> Result<DemandTable, ResourcesError>
     Ok(table)
 }
 
-fn amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
+/// Reads an amount of a resource of this unit; 0 where it is empty.
+///
+/// # Errors
+/// The problem of a text that is none.
+pub fn read_amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
     match unit {
         _ if text.is_empty() => Ok(0),
         ResourceUnit::Kilobytes if text == "0" => Ok(0),

@@ -1,6 +1,6 @@
 //! Use of resources beyond processors.
 
-use crate::model::{EndedJob, ResourceTable, ResourceUnit, Span};
+use crate::model::{EndedJob, Resource, ResourceTable, ResourceUnit, SharedSort, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ pub struct ResourceUse {
     pub name: String,
     /// Its unit.
     pub unit: ResourceUnit,
-    /// Amount on the machine, in that unit.
+    /// Amount on the machine, in that unit; the most where there is more or less of it over time.
     pub total: u64,
     /// Jobs that ask for some of it.
     pub jobs: u64,
-    /// Σ amount × run time received / (total × makespan); `None` where that is 0.
+    /// Σ amount × run time received / (total × makespan); `None` where that is 0. Where there is
+    /// more or less of it over time, the total is what there is on average from the first submit to
+    /// the last end.
     pub utilisation: Option<f64>,
 }
 
@@ -55,11 +57,13 @@ pub(super) struct ResourceMeter {
     table: Arc<ResourceTable>,
     /// Jobs and amount-seconds by resource.
     sums: Vec<(u64, u128)>,
+    /// The first submit and the last end, where supply changes over time.
+    period: Option<(Time, Time)>,
 }
 
 impl ResourceMeter {
     pub(super) fn new(table: &Arc<ResourceTable>) -> ResourceMeter {
-        ResourceMeter { table: Arc::clone(table), sums: vec![(0, 0); table.resources().len()] }
+        ResourceMeter { table: Arc::clone(table), sums: vec![(0, 0); table.resources().len()], period: None }
     }
 
     pub(super) fn table(&self) -> &ResourceTable {
@@ -68,6 +72,10 @@ impl ResourceMeter {
 
     pub(super) fn take(&mut self, ended: &EndedJob<'_>) {
         let ran = ended.outcome.ran.0.max(0).unsigned_abs();
+        if !self.table.supply().is_empty() {
+            let (first, last) = self.period.get_or_insert((ended.job.submit, ended.outcome.end));
+            (*first, *last) = ((*first).min(ended.job.submit), (*last).max(ended.outcome.end));
+        }
         for &(id, amount) in self.table.totals(ended.job.demand) {
             let (jobs, sum) = &mut self.sums[id.index()];
             *jobs += 1;
@@ -75,11 +83,24 @@ impl ResourceMeter {
         }
     }
 
+    /// How much there is of a resource on average.
+    fn mean_supply(&self, resource: &Resource) -> f64 {
+        let known = self.period.zip(self.table.find(&resource.name)).filter(|((first, last), _)| last > first);
+        let Some(((first, last), id)) = known else { return resource.total as f64 };
+        let inside = |time: &Time| first < *time && *time < last;
+        let changes = self.table.supply().iter().filter(|step| step.resource == id).map(|step| step.from);
+        let mut times: Vec<Time> = changes.filter(inside).chain([first, last]).collect();
+        times.sort_shared();
+        let spans =
+            times.windows(2).map(|pair| self.table.supply_at(id, pair[0]) as f64 * (pair[1] - pair[0]).as_f64());
+        spans.sum::<f64>() / (last - first).as_f64()
+    }
+
     /// The use over so much time.
     pub(super) fn finish(&self, time: Span) -> Vec<ResourceUse> {
         let resources = self.table.resources().iter().zip(&self.sums);
-        let of = |(resource, &(jobs, sum)): (&crate::model::Resource, &(u64, u128))| {
-            let capacity = resource.total as f64 * time.as_f64();
+        let of = |(resource, &(jobs, sum)): (&Resource, &(u64, u128))| {
+            let capacity = self.mean_supply(resource) * time.as_f64();
             let utilisation = (capacity > 0.0).then(|| sum as f64 / capacity);
             ResourceUse { name: resource.name.clone(), unit: resource.unit, total: resource.total, jobs, utilisation }
         };

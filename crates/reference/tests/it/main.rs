@@ -20,6 +20,7 @@ mod planned_drystone;
 mod resources_drystone;
 mod seated_drystone;
 mod shapes_drystone;
+mod supplied_drystone;
 mod suspension_drystone;
 mod suspension_golden;
 mod talby_golden;

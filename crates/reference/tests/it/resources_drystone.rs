@@ -11,9 +11,9 @@ use drystone_reference::{JobOut, checker, committed, easy, jobs_of};
 use proptest::prelude::*;
 
 /// Processors, memory, GPUs.
-const MACHINE: [i64; 3] = [8, 20, 3];
+pub(crate) const MACHINE: [i64; 3] = [8, 20, 3];
 
-fn jobs(overruns: bool) -> impl Strategy<Value = Vec<VectorJob>> {
+pub(crate) fn jobs(overruns: bool) -> impl Strategy<Value = Vec<VectorJob>> {
     let procs = prop_oneof![3 => 1i64..=2, 2 => 1i64..=8];
     let memory = prop_oneof![2 => Just(0i64), 3 => 1i64..=6, 1 => 1i64..=20];
     let gpus = prop_oneof![3 => Just(0i64), 2 => 1i64..=3];
@@ -31,7 +31,7 @@ fn jobs(overruns: bool) -> impl Strategy<Value = Vec<VectorJob>> {
 }
 
 /// The jobs as a workload of the product, with all but the first resource in its table.
-fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
+pub(crate) fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
     let mut table = ResourceTableBuilder::new();
     for (at, &total) in machine.iter().enumerate().skip(1) {
         table.resource(Resource::new(format!("r{at}"), ResourceUnit::Count, total as u64)).expect("new");
@@ -48,7 +48,7 @@ fn workload(jobs: &[VectorJob], machine: &[i64]) -> Workload {
     Workload::with_resources(machine, Some(table.finish()), list, truth, Provenance::default()).expect("possible")
 }
 
-fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
+pub(crate) fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
     Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
@@ -192,7 +192,7 @@ proptest! {
 }
 
 /// Policies of every family that do not ask for the size of the machine.
-const IN_PLACE: &[&str] = &[
+pub(crate) const IN_PLACE: &[&str] = &[
     "easy",
     "conservative",
     "conservative(horizon=3)",
@@ -232,7 +232,7 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
 }
 
 /// The schedule on a machine that loses processors.
-fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<JobOut> {
+pub(crate) fn simulate_losing(workload: &Workload, outages: &Outages, policy: &str) -> Vec<JobOut> {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
     let mut schedule = Schedule::default();
     Simulation::new(workload.machine(), spec.scheduler(), Happenings::new(workload, outages, false))

@@ -19,8 +19,8 @@ use std::sync::atomic::AtomicBool;
 
 pub(crate) fn foresee(args: &ForeseeArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
-    let [outages, circumstances] = args.real.files();
-    let read = [args.source.path(), args.priorities.as_deref(), outages, circumstances];
+    let [outages, circumstances, supply] = args.real.files();
+    let read = [args.source.path(), args.priorities.as_deref(), outages, circumstances, supply];
     let written = [("--audit", args.log.audit.as_deref()), ("--report", args.output.report.as_deref())];
     file::distinct(&read, &written)?;
     let report_file = args.output.report.as_deref().map(ReportFile::open).transpose()?;

@@ -30,7 +30,7 @@ pub(super) struct HeadroomFiles {
 impl HeadroomFiles {
     /// Opens them; no two may be the same, and none that is read.
     pub(super) fn open(args: &HeadroomArgs) -> Result<HeadroomFiles, CommandFailure> {
-        let [outages, circumstances] = args.real.files();
+        let [outages, circumstances, supply] = args.real.files();
         let beside = args.jobs.as_deref().and_then(schedules::beside);
         let written: [(&str, Option<&Path>); 6] = [
             ("--jobs", args.jobs.as_deref()),
@@ -40,7 +40,7 @@ impl HeadroomFiles {
             ("--report", args.output.report.as_deref()),
             ("--audit", args.cleaning.audit.as_deref()),
         ];
-        file::distinct(&[args.log.as_deref(), outages, circumstances], &written)?;
+        file::distinct(&[args.log.as_deref(), outages, circumstances, supply], &written)?;
         let window = args.window.as_deref().map_or(Ok((None, None)), |text| input::limits("--window", text))?;
         Ok(HeadroomFiles {
             schedule: args.jobs.as_deref().map(ScheduleFile::open).transpose()?,

@@ -315,7 +315,10 @@ impl WhatIfInputs<'_> {
                 }
                 Ok(None) => return Ok(None),
                 Err(error) if waits_for_ever(&error) && !ready.changes.0.is_empty() => {
-                    let never = self.never(ready, applied, &started)?;
+                    let mut never = self.never(ready, applied, &started)?;
+                    if never.is_empty() {
+                        never = short_in_the_end(&applied.premises.workload, &started);
+                    }
                     if never.is_empty() {
                         return Err(CommandFailure::experiment(&self.baseline.name, error));
                     }
@@ -413,8 +416,22 @@ impl Observer for Started {
 fn waits_for_ever(error: &ExperimentError) -> bool {
     matches!(
         error,
-        ExperimentError::Simulation(SimulationError::Starved { suspended: 0, .. } | SimulationError::TooFew { .. })
+        ExperimentError::Simulation(
+            SimulationError::Starved { suspended: 0, .. }
+                | SimulationError::TooFew { .. }
+                | SimulationError::TooShort { .. }
+        )
     )
+}
+
+/// Jobs that have not started and ask for more of a resource than there is in the end.
+fn short_in_the_end(workload: &Workload, started: &Started) -> BTreeSet<JobId> {
+    let Some(table) = workload.resources() else { return BTreeSet::new() };
+    let lacks = |id: &JobId| {
+        let asks = table.totals(workload.job(*id).demand);
+        asks.iter().any(|&(resource, amount)| amount > table.supply_at(resource, Time::MAX))
+    };
+    (0..workload.len()).filter(|&at| !started.0[at]).map(|at| JobId(at as u32)).filter(lacks).collect()
 }
 
 /// A folder for changed configurations.

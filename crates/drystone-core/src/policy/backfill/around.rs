@@ -85,7 +85,7 @@ impl Backfill {
     /// usual pass plans as one around windows does.
     fn all_end_before(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let BackfillChoices { extra, overdue, backfill, .. } = &self.choices;
-        let window = outlook.windows().first();
+        let window = outlook.windows().first().filter(|_| outlook.supply().is_empty());
         window.is_some_and(|window| view.now().saturating_add(self.around.longest_waiting) <= window.from)
             && (*extra, *overdue) == (ExtraRule::All, OverdueRule::Now)
             && backfill.is_some()
@@ -110,11 +110,12 @@ impl Backfill {
     }
 
     /// Returns whether the first window begins so late that no job that starts now, and no
-    /// reservation, can reach it.
+    /// reservation, can reach it, and likewise the first time at which there comes to be less of a
+    /// further resource. Where there comes to be more, a reservation may wait for that.
     pub(super) fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
-        let Some(window) = outlook.windows().first() else { return false };
+        let Some(first) = outlook.first_change().filter(|_| !outlook.supply_grows()) else { return false };
         let (now, longest) = (view.now(), self.around.longest);
-        let far = |end: Time| end.saturating_add(longest) <= window.from;
+        let far = |end: Time| end.saturating_add(longest) <= first;
         far(now.saturating_add(longest))
             && outlook.drains.is_empty()
             && outlook.shared.is_empty()
@@ -146,7 +147,7 @@ impl Backfill {
         let most = outlook.left_of(view.machine().procs);
         let queue = self.candidates.as_ref().unwrap_or(&self.queue);
         let waiting = queue.sorted(self.backfill_order(), view);
-        if !outlook.windows().is_empty() {
+        if outlook.first_change().is_some() {
             // The longest that any job that is here is predicted, or asks, to run.
             let asked = |id: JobId| view.prediction(id).max(view.job(id).estimate);
             let longest = |jobs: &mut dyn Iterator<Item = JobId>| jobs.map(asked).fold(Span::ZERO, Span::max);

@@ -7,7 +7,7 @@ use super::rules::GoalRule;
 use super::settings::Branching;
 use super::table::RankTable;
 use super::task::GoalTask;
-use crate::model::SharedSort;
+use crate::model::{ResourceId, SharedSort};
 use crate::parts::NodeSeat;
 use crate::policy::Stopwatch;
 use crate::policy::room::{JobNeed, OpenRoom};
@@ -49,12 +49,17 @@ struct HeldNeed<'a> {
     seat: Option<NodeSeat>,
     /// The node and its cores that are out.
     cores: Option<(u32, i64)>,
+    /// The resource of which there comes to be more or less, and by how much.
+    supply: Option<(ResourceId, i64)>,
 }
 
 impl HeldNeed<'_> {
     fn give_back(&self, free: &mut OpenRoom) {
         if let Some((node, cores)) = self.cores {
             return free.give_cores(node, cores);
+        }
+        if let Some((resource, change)) = self.supply {
+            return free.alter(resource, change);
         }
         free.give(match &self.seat {
             Some(seat) => self.need.on_seat(Some(seat)),
@@ -73,10 +78,15 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
     // By end, soonest first.
     let ends = task.ends_and_returns().into_iter();
     let mut running: Vec<HeldNeed<'a>> =
-        ends.map(|(end, need)| HeldNeed { end, need, seat: None, cores: None }).collect();
+        ends.map(|(end, need)| HeldNeed { end, need, seat: None, cores: None, supply: None }).collect();
     for (end, node, cores) in task.core_returns() {
-        let out = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: Some((node, cores)) };
+        let out = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: Some((node, cores)), supply: None };
         running.insert(running.partition_point(|held| held.end <= end), out);
+    }
+    for (end, resource, change) in task.supply_changes() {
+        let supply = Some((resource, change));
+        let step = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: None, supply };
+        running.insert(running.partition_point(|held| held.end <= end), step);
     }
     let mut now = 0;
     loop {
@@ -100,7 +110,7 @@ pub(super) fn backfill<'a>(task: &'a GoalTask, order: Branching, watch: Option<&
             let end = now.saturating_add(task.waiting[at].span.max(1));
             running.insert(
                 running.partition_point(|r| r.end <= end),
-                HeldNeed { end, need, seat: Some(seat), cores: None },
+                HeldNeed { end, need, seat: Some(seat), cores: None, supply: None },
             );
         };
         let heads = queue.iter().take_while(|&&at| {

@@ -30,6 +30,7 @@ impl GoalSearch {
             running: task.running.clone(),
             changes: task.changes.clone(),
             levels: task.levels.clone(),
+            supply: task.supply.clone(),
             held: task.held.clone(),
             asks: match task.levels.is_empty() {
                 true => Vec::new(),

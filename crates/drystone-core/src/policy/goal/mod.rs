@@ -95,6 +95,7 @@ impl GoalPolicy {
         task.levels.clear();
         task.held.clear();
         task.asks.clear();
+        task.supply.clear();
         if let Some(resources) = view.resources() {
             task.levels.extend_from_slice(resources.levels());
             task.held.extend(self.running.iter().map(|job| view.amounts(job.id).to_vec()));
@@ -106,6 +107,7 @@ impl GoalPolicy {
         let believed = |id| running.end_of(id, view);
         if let Some(outlook) = view.outlook() {
             outlook.changes(view.now(), believed, &mut task.changes);
+            task.supply.extend_from_slice(outlook.supply());
         }
         task.waiting.clear();
         task.waiting.extend(self.queue.iter().map(|&id| {

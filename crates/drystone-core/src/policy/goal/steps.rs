@@ -5,7 +5,7 @@
 //! step), so that placing it adds one step at most, where it ends. Steps at the front in which no
 //! job of the queue fits any more are skipped. On nodes a [`PlanRoom`] takes the place of all that.
 
-use crate::model::{Procs, Span, Time};
+use crate::model::{Procs, ResourceId, Span, Time};
 use crate::parts::ResourceAmounts;
 use crate::policy::free_resources::covers;
 use crate::policy::room::{JobNeed, PlanRoom};
@@ -90,6 +90,33 @@ impl FreeSteps {
             amounts.iter().for_each(|&(id, amount)| self.levels[row + id.index()] += amount as i64);
         }
         self.front = 0;
+    }
+
+    /// There comes to be more or less of further resources: seconds from now, in order of time.
+    /// Jobs that find no place beside that have one in the end, which never comes.
+    pub(super) fn fill_supply(&mut self, changes: impl Iterator<Item = (i64, ResourceId, i64)>) {
+        let mut any = false;
+        for (at, resource, change) in changes {
+            any = true;
+            for step in self.split(at)..self.time.len() {
+                self.levels[step * self.width + resource.index()] += change;
+            }
+        }
+        if any {
+            let from = self.split(NEVER) * self.width;
+            self.levels[from..].fill(i64::MAX / 4);
+        }
+    }
+
+    /// Makes a step begin then, which is behind the first, and answers which.
+    fn split(&mut self, at: i64) -> usize {
+        let step = self.time.partition_point(|&begin| begin < at);
+        if self.time.get(step) != Some(&at) {
+            self.time.insert(step, at);
+            self.free.insert(step, self.free[step - 1]);
+            self.repeat_level(step - 1);
+        }
+        step
     }
 
     /// `free` processors now, and more as running jobs end: seconds from now and processors, in

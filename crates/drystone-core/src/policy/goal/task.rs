@@ -5,6 +5,7 @@ use super::nodes::GoalNodes;
 use super::steps::FreeSteps;
 use crate::model::{Procs, ResourceId, SharedSort, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
+use crate::policy::SupplyChange;
 use crate::policy::room::{JobNeed, OpenRoom};
 use std::collections::BTreeMap;
 
@@ -77,6 +78,8 @@ pub struct GoalTask {
     pub waiting: Vec<GoalCandidate>,
     /// Free amounts of resources beyond processors, by resource; empty where the machine has none.
     pub levels: Vec<i64>,
+    /// Announced changes of how much there is of a resource beyond processors, in order of time.
+    pub supply: Vec<SupplyChange>,
     /// Amounts that each running job holds, in the order of `running`; empty where the machine has
     /// none.
     pub held: Vec<Vec<(ResourceId, u64)>>,
@@ -153,6 +156,11 @@ impl GoalTask {
         returns.iter().map(|&(at, node, cores)| ((at - self.now).0.max(0), node, cores))
     }
 
+    /// Announced changes of supply, in seconds from now.
+    pub(super) fn supply_changes(&self) -> impl Iterator<Item = (i64, ResourceId, i64)> {
+        self.supply.iter().map(|step| ((step.at - self.now).0.max(1), step.resource, step.change))
+    }
+
     /// Ends of running jobs, in seconds from now, with what they give back, and counted processors
     /// that come back as if jobs ended on them, where none go before.
     pub(super) fn ends_and_returns(&self) -> Vec<(i64, JobNeed<'_>)> {
@@ -178,6 +186,7 @@ impl GoalTask {
             let mut all: Vec<(i64, i64, &ResourceAmounts)> = ends.chain(others).collect();
             all.sort_shared_by_key(|change| change.0);
             steps.fill_pooled(self.free, &self.levels, all.into_iter());
+            steps.fill_supply(self.supply_changes());
         } else if self.changes.is_empty() {
             steps.fill(self.free, self.ends());
         } else {

@@ -319,6 +319,16 @@ impl Slack {
         self.running.capacity_changed();
     }
 
+    /// Where less of a resource is announced, what others give back may let a job have a place before
+    /// that which it had not.
+    fn look_at_unplanned(&mut self, view: &View<'_>) {
+        if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
+            self.plan.append(&mut self.unplanned);
+            in_order_of_starts(&mut self.plan);
+            self.fresh.append(&mut self.turned_away);
+        }
+    }
+
     /// Room has come up.
     fn remove(&mut self, view: &View<'_>, actions: &mut Actions) {
         match self.settings.removal {
@@ -445,6 +455,9 @@ impl Policy for Slack {
         self.put_off = !self.dying.is_empty();
         if self.put_off {
             return;
+        }
+        if self.freed && self.settings.removal == Removal::Compress {
+            self.look_at_unplanned(view);
         }
         if self.stale {
             self.compress(view, actions);

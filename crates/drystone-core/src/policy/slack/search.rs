@@ -208,7 +208,7 @@ impl SlackSearch {
         let FitTask { new, plan, .. } = *task;
         let orderly = task.compact && task.settings.order == ReturnOrder::Start;
         let mut fixed = 0;
-        for &start in task.full.times() {
+        for &start in task.full.times().iter() {
             while fixed < plan.len() && plan[fixed].planned.start < start {
                 let job = &plan[fixed].planned;
                 self.base.reserve(job.start, job.end(), task.need_in_place(job, fixed));

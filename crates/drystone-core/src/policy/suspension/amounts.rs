@@ -1,27 +1,49 @@
 //! Resources beyond processors, as the suspending policies count them within a pass.
 //!
 //! A suspended job keeps what [stays](crate::model::Resource) with it, such as memory, and gives
-//! back the rest, which it needs again to resume.
+//! back the rest, which it needs again to resume. Where there comes to be more or less of a resource,
+//! a job must also have what it takes at each announced change before its end, beside the jobs that
+//! run longer than until then.
 
 use super::seats::PassNodes;
-use super::task::SuspensionTask;
-use crate::model::{ProcSet, ResourceId, ResourceTable};
+use super::task::{SuspensionTask, believed};
+use crate::model::{ProcSet, ResourceId, ResourceTable, Span, Time};
 use crate::policy::View;
+use crate::policy::free_resources::release;
 use std::sync::Arc;
 
 /// Free amounts of each resource during a pass. Without further resources nothing is ever missing.
 #[derive(Default)]
 pub(super) struct PassLevels {
     table: Option<Arc<ResourceTable>>,
+    /// The present.
+    now: Time,
     levels: Vec<i64>,
+    /// Announced changes of supply, in order of time.
+    ahead: Vec<LevelsAhead>,
     /// Nodes, where jobs are placed on such.
     pub(super) nodes: Option<PassNodes>,
+}
+
+/// Free amounts at an announced change of supply, as the running jobs are believed to end.
+struct LevelsAhead {
+    at: Time,
+    levels: Vec<i64>,
 }
 
 /// Amounts that a job needs beyond what is free, of resources that suspended jobs give back. Empty:
 /// the job lacks nothing.
 #[derive(Clone, Default)]
-pub(super) struct LackedAmounts(Vec<(ResourceId, i64)>);
+pub(super) struct LackedAmounts(Vec<LackedAmount>);
+
+/// An amount that a job lacks.
+#[derive(Clone, Copy)]
+struct LackedAmount {
+    /// Time at which it lacks it: the present, or an announced change of supply.
+    at: Time,
+    resource: ResourceId,
+    amount: i64,
+}
 
 impl LackedAmounts {
     /// Returns whether nothing is missing.
@@ -39,7 +61,29 @@ impl PassLevels {
             self.table = Some(Arc::clone(resources.table()));
             self.levels.clear();
             self.levels.extend_from_slice(resources.levels());
+            self.now = view.now();
+            self.ahead.clear();
+            if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
+                self.look_ahead(view);
+            }
             self.nodes = view.nodes().map(|nodes| PassNodes::of_now(nodes, view));
+        }
+    }
+
+    /// Works out what is free at each announced change of supply.
+    #[cold]
+    fn look_ahead(&mut self, view: &View<'_>) {
+        let (Some(outlook), Some(table)) = (view.outlook(), &self.table) else { return };
+        let mut levels = self.levels.clone();
+        for steps in outlook.supply().chunk_by(|a, b| a.at == b.at) {
+            steps.iter().for_each(|step| levels[step.resource.index()] += step.change);
+            self.ahead.push(LevelsAhead { at: steps[0].at, levels: levels.clone() });
+        }
+        for job in view.running().iter() {
+            let end = view.now().saturating_add(Span(believed(view.prediction(job.id)) - view.ran(job.id).0));
+            for ahead in self.ahead.iter_mut().filter(|ahead| ahead.at >= end) {
+                release(&mut ahead.levels, table.totals(view.job(job.id).demand));
+            }
         }
     }
 
@@ -69,13 +113,17 @@ impl PassLevels {
             return Some(LackedAmounts::default());
         }
         let (mut missing, mut kept) = (LackedAmounts::default(), false);
-        self.parts(task, task.has_run(), |id, amount, stays| {
-            let lack = amount - self.levels[id.index()];
-            if lack > 0 {
-                kept |= stays;
-                missing.0.push((id, lack));
-            }
-        });
+        let end = self.now.saturating_add(task.left());
+        let ahead = self.ahead.iter().take_while(|ahead| ahead.at < end);
+        for (at, levels) in [(self.now, &self.levels)].into_iter().chain(ahead.map(|ahead| (ahead.at, &ahead.levels))) {
+            self.parts(task, task.has_run(), |resource, amount, stays| {
+                let lack = amount - levels[resource.index()];
+                if lack > 0 {
+                    kept |= stays;
+                    missing.0.push(LackedAmount { at, resource, amount: lack });
+                }
+            });
+        }
         (!kept).then_some(missing)
     }
 
@@ -90,7 +138,9 @@ impl PassLevels {
     pub(super) fn helps(&self, missing: &LackedAmounts, running: &SuspensionTask) -> bool {
         let mut helps = false;
         if !missing.is_none() {
-            self.parts(running, true, |id, _, _| helps |= missing.0.iter().any(|lack| lack.0 == id));
+            let end = self.end_of(running);
+            let lacks = |id| missing.0.iter().any(|lack| lack.resource == id && (lack.at == self.now || lack.at < end));
+            self.parts(running, true, |id, _, _| helps |= lacks(id));
         }
         helps
     }
@@ -101,16 +151,24 @@ impl PassLevels {
         if missing.is_none() {
             return;
         }
+        let (now, end) = (self.now, self.end_of(running));
         self.parts(running, true, |id, amount, _| {
-            missing.0.iter_mut().filter(|lack| lack.0 == id).for_each(|lack| lack.1 -= amount);
+            let lacks = missing.0.iter_mut().filter(|lack| lack.resource == id && (lack.at == now || lack.at < end));
+            lacks.for_each(|lack| lack.amount -= amount);
         });
-        missing.0.retain(|lack| lack.1 > 0);
+        missing.0.retain(|lack| lack.amount > 0);
+    }
+
+    /// Returns the believed end of a running job.
+    fn end_of(&self, running: &SuspensionTask) -> Time {
+        running.since.saturating_add(Span(running.length - running.ran.0))
     }
 
     /// An idle job starts or resumes.
     #[inline]
     pub(super) fn take(&mut self, task: &SuspensionTask) {
-        self.change(task, task.has_run(), -1);
+        let end = self.now.saturating_add(task.left());
+        self.change(task, task.has_run(), end, -1);
     }
 
     /// An idle job that starts or resumes has these processors.
@@ -124,7 +182,8 @@ impl PassLevels {
     /// A running job is suspended.
     #[inline]
     pub(super) fn give_back(&mut self, task: &SuspensionTask) {
-        self.change(task, true, 1);
+        let end = self.now.saturating_add(Span(task.length - task.ran.0));
+        self.change(task, true, end, 1);
         if let Some(nodes) = &mut self.nodes {
             nodes.park(task);
         }
@@ -139,12 +198,29 @@ impl PassLevels {
         passes
     }
 
-    fn change(&mut self, task: &SuspensionTask, passing: bool, sign: i64) {
+    /// A job that is believed to run until `end` takes what it takes now (`sign` −1), or gives it
+    /// back (+1).
+    fn change(&mut self, task: &SuspensionTask, passing: bool, end: Time, sign: i64) {
         if self.table.is_none() {
             return;
         }
         let mut levels = std::mem::take(&mut self.levels);
         self.parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
         self.levels = levels;
+        if self.ahead.is_empty() {
+            return;
+        }
+        let mut ahead = std::mem::take(&mut self.ahead);
+        for LevelsAhead { at, levels } in &mut ahead {
+            if *at < end {
+                self.parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
+            } else if passing {
+                // By then it holds what stays with it no more, or still holds it.
+                self.parts(task, false, |id, amount, stays| {
+                    levels[id.index()] -= if stays { sign * amount } else { 0 }
+                });
+            }
+        }
+        self.ahead = ahead;
     }
 }

@@ -50,6 +50,11 @@ enum ToldKind {
         of: String,
         reason: String,
     },
+    Short {
+        resource: String,
+        asks: String,
+        there: String,
+    },
     Released,
     Requeued {
         ran: Span,
@@ -148,6 +153,9 @@ impl Explanation<'_> {
             }
             Chapter::Held => ToldKind::Held,
             Chapter::Limited { of, reason } => ToldKind::Limited { of: of.clone(), reason: reason.clone() },
+            Chapter::Short { resource, asks, there } => {
+                ToldKind::Short { resource: resource.clone(), asks: asks.clone(), there: there.clone() }
+            }
             Chapter::Released => ToldKind::Released,
             Chapter::Requeued(ran) => ToldKind::Requeued { ran: *ran },
             Chapter::Lost(ran) => ToldKind::Lost { ran: *ran },

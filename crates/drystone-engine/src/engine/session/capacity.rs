@@ -254,6 +254,7 @@ impl SessionState {
         self.named_busy = BusyProcessors::of(&busy);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty() && outlook.shared.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
+        self.show_supply();
     }
 
     /// Returns whether some of these processors are out.

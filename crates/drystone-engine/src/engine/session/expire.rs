@@ -51,7 +51,7 @@ impl Session {
         }
         let now = self.come_to(now);
         let corrected = self.correct_expired(now);
-        let looked = self.look_at_capacity(now);
+        let looked = self.look_at_capacity(now) | self.look_at_supply(now);
         self.wake(now) || corrected || looked
     }
 

@@ -47,6 +47,9 @@ pub enum NewsError {
     /// Processors cannot be lost so.
     #[error("{0}")]
     Loss(String),
+    /// There cannot be so much of a further resource.
+    #[error("{0}")]
+    Supply(String),
 }
 
 impl Session {
@@ -110,7 +113,10 @@ impl Session {
                 self.put_back(id);
                 Span::ZERO
             }
-            Phase::Held => Span::ZERO,
+            Phase::Held => {
+                self.forget_short(id);
+                Span::ZERO
+            }
             Phase::Suspended => {
                 let ran = entry.ran;
                 self.leave_machine(id);
@@ -197,6 +203,7 @@ impl Session {
         self.s.waiting_procs += u64::from(self.s.world.entry(id).procs);
         self.leave_places(id);
         self.forget_progress(id, ran);
+        self.sift(id);
     }
 
     /// The processors of a job that the policy has just sent back to wait, and how long it ran on
@@ -218,7 +225,7 @@ impl Session {
         if waits {
             self.put_back(id);
         }
-        Ok(waits)
+        Ok(waits || self.forget_short(id))
     }
 
     /// A job that was held back waits again, in its place. Returns whether it was held.
@@ -229,6 +236,7 @@ impl Session {
         self.check_hears()?;
         self.begin_news(now);
         let held = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Held);
+        let held = held && !self.short_jobs().any(|short| short == id);
         if held {
             if self.propagation > Propagation::None {
                 self.predict_anew(id, Span::ZERO);
@@ -258,10 +266,12 @@ impl Session {
             return Ok(false);
         }
         let (ran, segment, set) = (entry.ran, entry.segment, self.s.world.named.get(&id).cloned());
+        let mut is_short = false;
         match phase {
             Phase::Waiting => self.put_back(id),
             Phase::Running | Phase::Suspended => self.leave_machine(id),
-            Phase::Held | Phase::Done => {}
+            Phase::Held => is_short = self.forget_short(id),
+            Phase::Done => {}
         }
         let had = if phase == Phase::Running { ran + (now - segment) } else { ran };
         self.change(id, job, had);
@@ -276,6 +286,7 @@ impl Session {
                 self.park_elsewhere(id, ran);
             }
             Phase::Suspended => self.park(id, ran, on.as_ref()),
+            Phase::Held if is_short => self.join_queue(id),
             Phase::Held | Phase::Done => {}
         }
         Ok(true)
@@ -380,7 +391,11 @@ impl Session {
     }
 
     /// A waiting job waits no more.
-    fn put_back(&mut self, id: JobId) {
+    pub(super) fn put_back(&mut self, id: JobId) {
+        if self.forget_short(id) {
+            // It is held back already, and from now on for another reason.
+            return;
+        }
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Held;
         self.s.waiting -= 1;
@@ -401,7 +416,7 @@ impl Session {
     }
 
     /// A held job waits.
-    fn join_queue(&mut self, id: JobId) {
+    pub(super) fn join_queue(&mut self, id: JobId) {
         self.note_held(id);
         let entry = self.s.world.entry_mut(id);
         entry.phase = Phase::Waiting;
@@ -409,6 +424,7 @@ impl Session {
         self.s.waiting_procs += u64::from(entry.procs);
         self.s.held -= 1;
         self.observe(PolicyEvent::Released(id));
+        self.sift(id);
     }
 
     /// A running or suspended job is nowhere, for now: held, but with its processors known if they

@@ -96,6 +96,28 @@ pub enum SimulationError {
         /// Watts that it draws.
         needs: i64,
     },
+    /// Nothing will ever happen again, and there is too little of a further resource for jobs that
+    /// wait.
+    #[error(
+        "only {left} of `{resource}` are there in the end: job {number}, submitted at {submit} s, asks for {needs} and waits for \
+         ever ({jobs} in all); let there be enough in the end, or leave out such jobs"
+    )]
+    TooShort {
+        /// Jobs that never started, or were never resumed.
+        jobs: usize,
+        /// Name of the resource.
+        resource: String,
+        /// Amount that is there.
+        left: String,
+        /// Amount that the job asks for.
+        needs: String,
+        /// One of the jobs, in the order of arrival from 0.
+        first: JobId,
+        /// The log's number of it.
+        number: i64,
+        /// Submit time.
+        submit: Time,
+    },
     /// Actions from outside were given where no pass is due.
     #[error("actions were given where no pass is due; call `next_pass` first, and once more after the last action")]
     NoPass,

@@ -59,7 +59,7 @@ impl<S: EventSource> Simulation<S> {
     }
 
     pub(super) fn one_event(&mut self, now: Time, end: Time, arrival: Time, observer: &mut impl Observer) -> bool {
-        if S::NEWS && arrival == now && self.source.comes_first() {
+        if arrival == now && (self.supply_is_due(now) || S::NEWS && self.source.comes_first()) {
             return self.receive(now, observer);
         }
         if end == now {
@@ -197,6 +197,9 @@ impl<S: EventSource> Simulation<S> {
 
     #[inline]
     fn receive(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        if self.supply.is_some() {
+            return self.receive_beside_supply(now, observer);
+        }
         let decide = self.take(now, observer);
         self.s.next_arrival = match &self.impossible {
             None => self.source.peek().unwrap_or(Time::MAX),

@@ -1,6 +1,6 @@
 //! A simulation that goes on from the present of a session: one possible future.
 
-use super::{MachineState, Simulation};
+use super::{MachineState, Simulation, SupplyTimetable};
 use crate::engine::ends::EndQueue;
 use crate::engine::session::Session;
 use crate::engine::source::EventSource;
@@ -42,6 +42,10 @@ impl<S: EventSource> Simulation<S> {
         if session.next_deadline() < now && session.expire_predictions(now) {
             session.wake_at(now + Span(1));
         }
+        let supply = SupplyTimetable::known_to(&session);
+        if supply.is_some() {
+            session.list_sifted();
+        }
         let view = session.view();
         let truth = view.world().jobs.map(|id, known| {
             let run = match known.entry.phase {
@@ -65,6 +69,7 @@ impl<S: EventSource> Simulation<S> {
             stale: false,
             gone: false,
             next_arrival,
+            supply_at: supply.as_ref().map_or(0, |supply| supply.begun(now)),
             now,
             shapes: None,
             at: super::SimulationPosition::Rest,
@@ -77,7 +82,9 @@ impl<S: EventSource> Simulation<S> {
                 s.push_end(end, id);
             }
         }
-        Simulation { source, session, transfer: None, impossible: None, s }
+        let mut simulation = Simulation { source, session, transfer: None, supply, impossible: None, s };
+        simulation.s.next_arrival = simulation.next_incoming();
+        simulation
     }
 
     /// Its session, as it is now.

@@ -67,14 +67,14 @@ impl<S: EventSource> Simulation<S> {
         if let Some(impossible) = self.impossible.take() {
             return Err(impossible);
         }
-        self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+        self.s.next_arrival = self.next_incoming();
         Ok(())
     }
 
     /// A job has gone: others may come.
     pub(super) fn tell_gone(&mut self, now: Time, id: JobId) {
         if self.source.gone(now, id) && self.impossible.is_none() {
-            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+            self.s.next_arrival = self.next_incoming();
         }
     }
 
@@ -96,7 +96,7 @@ impl<S: EventSource> Simulation<S> {
             }
         }
         if any && self.impossible.is_none() {
-            self.s.next_arrival = self.source.peek().unwrap_or(Time::MAX);
+            self.s.next_arrival = self.next_incoming();
         }
     }
 

@@ -105,6 +105,7 @@ impl SessionState {
         self.capacity = Some(capacity);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
+        self.show_supply();
     }
 
     /// Processors on which no job runs.

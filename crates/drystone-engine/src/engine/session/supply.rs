@@ -1,0 +1,188 @@
+//! Further resources of which there is more or less over time.
+//!
+//! Running jobs keep what they hold when there comes to be less of it. A job that asks for more
+//! than there is, and than is announced to come, is no policy's: it waits, held back, until that
+//! changes.
+
+use super::{NewsError, Session, SessionState};
+use crate::model::{JobId, Time};
+use crate::policy::{KnownSupply, Outlook, Phase, PolicyEvent, SupplyChange};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What is known of the supply of further resources.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub(super) struct SupplyBook {
+    /// As announced last.
+    known: Vec<KnownSupply>,
+    /// Time of the next change; `None` for never.
+    due: Option<Time>,
+    /// The most of each resource that there is now or as announced.
+    most: Vec<u64>,
+    /// Announced changes, in ascending order of time.
+    ahead: Vec<SupplyChange>,
+    /// Jobs that are held back because they ask for more than that.
+    short: BTreeSet<JobId>,
+}
+
+impl Session {
+    /// Says how much there is of further resources, now and in future, all of it: what was said
+    /// before is forgotten, and of a resource of which nothing is said that begins by now there is
+    /// its total. Announced changes happen at their times. Returns whether anything has changed.
+    ///
+    /// # Errors
+    /// A policy that does not [hear](crate::policy::Policy::hears) of it; a resource that the
+    /// machine does not have, or more of one than its total. The session is then unchanged.
+    pub fn set_supply(&mut self, now: Time, known: &[KnownSupply]) -> Result<bool, NewsError> {
+        self.check_hears()?;
+        let table = self.s.world.resources.as_ref().map(|resources| resources.table());
+        for supply in known {
+            let Some(resource) = table.and_then(|table| table.resource(supply.resource)) else {
+                let resources = table.map_or(0, |table| table.resources().len());
+                let problem = format!("resource {} is none of the {resources} of the machine", supply.resource.0);
+                return Err(NewsError::Supply(problem));
+            };
+            if supply.amount > resource.total {
+                let [amount, total] = [supply.amount, resource.total].map(|amount| resource.unit.show(amount));
+                let problem = format!("{amount} of `{}` is more than its total, {total}", resource.name);
+                return Err(NewsError::Supply(problem));
+            }
+        }
+        let now = self.begin_news(now);
+        let book = self.s.supply.as_deref();
+        let unchanged =
+            book.map_or(known.is_empty(), |book| book.known == known && book.due.is_none_or(|due| due > now));
+        if unchanged {
+            return Ok(false);
+        }
+        if self.names_processors() && self.s.world.running.iter().any(|job| !self.s.world.named.contains_key(&job.id)) {
+            self.name_all();
+        }
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        self.s.supply.get_or_insert_default().known = known;
+        self.change_supply(now);
+        Ok(true)
+    }
+
+    /// Returns the last announcement of how much there is of further resources.
+    #[must_use]
+    pub fn supply(&self) -> &[KnownSupply] {
+        self.s.supply.as_ref().map_or(&[], |book| &book.known)
+    }
+
+    /// Jobs that are held back because they ask for more of a resource than there is, and than is
+    /// announced to come.
+    pub fn short_jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.s.supply.iter().flat_map(|book| book.short.iter().copied())
+    }
+
+    /// Returns the time of the next announced change of supply; [`Time::MAX`] for never.
+    pub(super) fn supply_due(&self) -> Time {
+        self.s.supply.as_ref().and_then(|book| book.due).unwrap_or(Time::MAX)
+    }
+
+    /// An announced change happens. Returns whether there was one.
+    pub(super) fn look_at_supply(&mut self, now: Time) -> bool {
+        let due = self.supply_due() <= now;
+        if due {
+            self.change_supply(now);
+        }
+        due
+    }
+
+    fn change_supply(&mut self, now: Time) {
+        self.s.read_supply(now);
+        self.s.show_supply();
+        self.observe(PolicyEvent::Capacity);
+        let world = &self.s.world;
+        let waiting: Vec<JobId> = self.s.view().waiting().filter(|&id| self.s.is_short(id)).collect();
+        let short = self.s.supply.iter().flat_map(|book| &book.short).copied();
+        let enough: Vec<JobId> = short.filter(|&id| world.jobs.get(id).is_some() && !self.s.is_short(id)).collect();
+        waiting.into_iter().for_each(|id| self.sift(id));
+        for id in enough {
+            self.forget_short(id);
+            self.join_queue(id);
+        }
+    }
+
+    /// A job waits: it is held back where it asks for more than there is, and than is announced.
+    #[inline]
+    pub(super) fn sift(&mut self, id: JobId) {
+        if self.s.supply.is_some() {
+            self.sift_anew(id);
+        }
+    }
+
+    #[cold]
+    fn sift_anew(&mut self, id: JobId) {
+        if self.s.world.entry(id).phase == Phase::Waiting && self.s.is_short(id) {
+            self.put_back(id);
+            if let Some(book) = &mut self.s.supply {
+                book.short.insert(id);
+            }
+            self.sifted.iter_mut().for_each(|list| list.push((id, true)));
+        }
+    }
+
+    /// A job waits for no supply any more, whatever becomes of it. Returns whether it did.
+    #[inline]
+    pub(super) fn forget_short(&mut self, id: JobId) -> bool {
+        let was_short = self.s.supply.as_mut().is_some_and(|book| book.short.remove(&id));
+        if was_short {
+            self.sifted.iter_mut().for_each(|list| list.push((id, false)));
+        }
+        was_short
+    }
+
+    /// Keeps a list of jobs that come to be held back for lack of supply, or are so no more.
+    pub(in crate::engine) fn list_sifted(&mut self) {
+        self.sifted = Some(Vec::new());
+    }
+
+    /// Jobs that have come to be held back for lack of supply, or are so no more, since this was
+    /// asked last.
+    pub(in crate::engine) fn take_sifted(&mut self) -> Vec<(JobId, bool)> {
+        self.sifted.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl SessionState {
+    /// Returns whether a job asks for more than there is, and than is announced to come.
+    fn is_short(&self, id: JobId) -> bool {
+        let (Some(book), Some(resources)) = (&self.supply, &self.world.resources) else { return false };
+        let asks = resources.table().totals(self.world.jobs[id].job.demand);
+        asks.iter().any(|&(resource, amount)| book.most.get(resource.index()).is_some_and(|&most| amount > most))
+    }
+
+    /// Works out what there is now, and what comes.
+    fn read_supply(&mut self, now: Time) {
+        let (Some(book), Some(resources)) = (&mut self.supply, &mut self.world.resources) else { return };
+        let totals: Vec<u64> = resources.table().resources().iter().map(|resource| resource.total).collect();
+        let (begun, ahead) = book.known.split_at(book.known.partition_point(|supply| supply.from <= now));
+        let mut supply = totals;
+        for step in begun {
+            supply[step.resource.index()] = step.amount;
+        }
+        let (mut most, mut then) = (supply.clone(), supply.clone());
+        book.ahead.clear();
+        for &KnownSupply { from, resource, amount } in ahead {
+            let before = std::mem::replace(&mut then[resource.index()], amount);
+            most[resource.index()] = most[resource.index()].max(amount);
+            if amount != before {
+                book.ahead.push(SupplyChange { at: from, resource, change: amount as i64 - before as i64 });
+            }
+        }
+        book.due = ahead.first().map(|supply| supply.from);
+        book.most = most;
+        resources.set_supply(supply);
+    }
+
+    /// Puts the announced changes of supply into what policies know of the future.
+    pub(super) fn show_supply(&mut self) {
+        if let Some(book) = &self.supply {
+            let outlook: &mut Outlook = self.world.outlook.get_or_insert_default();
+            outlook.supply.clone_from(&book.ahead);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Further resources of which there is more or less over time, as the scheduler hears of it.
+
+use super::{Simulation, SimulationError};
+use crate::engine::observer::Observer;
+use crate::engine::session::Session;
+use crate::engine::source::EventSource;
+use crate::model::{JobId, ResourceTable, SupplyStep, Time};
+use crate::policy::{KnownSupply, Phase};
+
+/// Everything that happens to the supply of further resources, in order of time.
+pub(super) struct SupplyTimetable {
+    steps: Vec<SupplyStep>,
+    /// Times at which the scheduler learns of something, or something changes.
+    times: Vec<Time>,
+}
+
+impl SupplyTimetable {
+    /// Returns the timetable of a machine; `None` where nothing ever changes.
+    pub(super) fn of(table: &ResourceTable) -> Option<Box<SupplyTimetable>> {
+        SupplyTimetable::of_steps(table.supply().to_vec())
+    }
+
+    /// Returns the timetable of what a session knows; `None` where nothing was said.
+    pub(super) fn known_to(session: &Session) -> Option<Box<SupplyTimetable>> {
+        let announced = Some(Time::MIN);
+        let known = session.supply().iter();
+        let step =
+            |&KnownSupply { from, resource, amount }: &KnownSupply| SupplyStep { resource, from, amount, announced };
+        SupplyTimetable::of_steps(known.map(step).collect())
+    }
+
+    fn of_steps(steps: Vec<SupplyStep>) -> Option<Box<SupplyTimetable>> {
+        let mut times: Vec<Time> = steps.iter().flat_map(|step| [step.known(), step.from]).collect();
+        times.sort_unstable();
+        times.dedup();
+        (!steps.is_empty()).then(|| Box::new(SupplyTimetable { steps, times }))
+    }
+
+    /// Returns how many of the times have come by now.
+    pub(super) fn begun(&self, now: Time) -> usize {
+        self.times.partition_point(|&time| time <= now)
+    }
+
+    /// Returns whether all that happens at a time was known before.
+    fn is_foreseen(&self, now: Time) -> bool {
+        self.steps.iter().all(|step| if step.from == now { step.known() < now } else { step.known() != now })
+    }
+
+    /// What is known at a time: steps that were announced or have happened.
+    fn known(&self, now: Time) -> Vec<KnownSupply> {
+        let known = self.steps.iter().filter(|step| step.known() <= now);
+        known.map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount }).collect()
+    }
+}
+
+impl<S: EventSource> Simulation<S> {
+    /// The machine's supply changes over time. Call it before the first event.
+    pub(super) fn expect_supply(&mut self, table: &ResourceTable) {
+        self.supply = SupplyTimetable::of(table);
+        if self.supply.is_none() {
+            return;
+        }
+        match self.session.check_hears() {
+            Ok(()) => {
+                self.session.expect_news();
+                self.session.list_sifted();
+            }
+            Err(deaf) if self.impossible.is_none() => {
+                // The first step finds itself in the past, and says why.
+                self.impossible = Some(deaf.into());
+                self.s.now = Time::MAX;
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Returns the time of the next event from outside; [`Time::MAX`] for never.
+    #[inline]
+    pub(super) fn next_incoming(&self) -> Time {
+        let coming = self.source.peek().unwrap_or(Time::MAX);
+        match &self.supply {
+            None => coming,
+            Some(supply) => self.next_with_supply(coming, supply),
+        }
+    }
+
+    #[cold]
+    fn next_with_supply(&self, coming: Time, supply: &SupplyTimetable) -> Time {
+        // Before the first job nothing changes for any.
+        let first = self.session.next_id() == JobId::default();
+        match supply.times.get(self.s.supply_at) {
+            Some(&next) if !first => coming.min(next.max(self.s.now)),
+            _ => coming,
+        }
+    }
+
+    /// Returns whether the next event from outside is a change of supply, or news of one.
+    #[inline]
+    pub(super) fn supply_is_due(&self, now: Time) -> bool {
+        match &self.supply {
+            None => false,
+            Some(supply) => supply.times.get(self.s.supply_at).is_some_and(|&next| next <= now),
+        }
+    }
+
+    /// Takes the next event where supply changes over time: a change, or what the source sends.
+    #[cold]
+    pub(super) fn receive_beside_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
+        self.tell_sifted(now, observer);
+        self.s.next_arrival = match &self.impossible {
+            None => self.next_incoming(),
+            // The next step finds itself in the past, and says why.
+            Some(_) => Time::MIN,
+        };
+        decide
+    }
+
+    /// Tells the scheduler of what there is from now on, and of what is announced. Returns whether
+    /// a decision is due.
+    fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
+        let Some(supply) = &self.supply else { return false };
+        self.s.supply_at = supply.begun(now);
+        let (known, foreseen) = (supply.known(now), supply.is_foreseen(now));
+        let changed = self.session.set_supply(now, &known).unwrap_or_else(|error| {
+            self.impossible = Some(error.into());
+            false
+        });
+        observer.capacity(now, foreseen);
+        changed
+    }
+
+    /// Nothing comes any more, and no job is left for which a change of supply could matter.
+    #[inline]
+    pub(super) fn is_over(&self, end: Time) -> bool {
+        self.supply.is_some()
+            && end == Time::MAX
+            && self.source.peek().is_none()
+            && self.idle()
+            && self.session.short_jobs().next().is_none()
+    }
+
+    /// Tells the observer of jobs that are held back for lack of supply, or are so no more.
+    fn tell_sifted(&mut self, now: Time, observer: &mut impl Observer) {
+        for (id, is_short) in self.session.take_sifted() {
+            let place = self.source.place(id);
+            match self.session.known(id).map(|entry| entry.phase) {
+                Some(Phase::Held) if is_short => {
+                    observer.held(now, place);
+                    if let Some((resource, asks, there)) = self.lack_of(id) {
+                        observer.short(now, place, resource, (&asks, &there));
+                    }
+                }
+                Some(Phase::Waiting) if !is_short => observer.released(now, place),
+                _ => {}
+            }
+        }
+    }
+
+    /// The first resource of which a job asks for more than there is now: its name, what is asked for
+    /// and what is there.
+    fn lack_of(&self, id: JobId) -> Option<(&str, String, String)> {
+        let view = self.session.view();
+        let resources = view.resources()?;
+        let mut asks = view.amounts(id).iter();
+        let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.supply(resource))?;
+        let known = resources.table().resource(resource)?;
+        Some((&known.name, known.unit.show(amount), known.unit.show(resources.supply(resource))))
+    }
+
+    /// Returns the error if there is too little of a further resource for jobs that wait for ever.
+    pub(super) fn too_short(&self) -> Option<SimulationError> {
+        let view = self.session.view();
+        if self.supply.is_none() {
+            return None;
+        }
+        let left: Vec<JobId> = self.session.short_jobs().chain(view.waiting()).chain(view.suspended()).collect();
+        let first = left.iter().copied().filter(|&id| self.lack_of(id).is_some()).min()?;
+        let (resource, needs, there) = self.lack_of(first)?;
+        Some(SimulationError::TooShort {
+            jobs: left.len(),
+            resource: resource.to_string(),
+            left: there,
+            needs,
+            first: self.source.place(first),
+            number: self.s.truth[first].number,
+            submit: view.job(first).submit,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! How much of a counted resource there is over time: licences that expire, bandwidth by night.
+
+use super::{ResourceId, TIME_LIMIT, Time};
+use serde::{Deserialize, Serialize};
+
+/// A change of how much of a resource there is, as the machine's operators know it afterwards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SupplyStep {
+    /// Resource concerned.
+    pub resource: ResourceId,
+    /// Time from which on there is so much of it.
+    pub from: Time,
+    /// Amount from then on, in the unit of the resource.
+    pub amount: u64,
+    /// Time of the announcement to the scheduler; `None` if it is known only when it happens.
+    pub announced: Option<Time>,
+}
+
+impl SupplyStep {
+    /// Returns the time at which the scheduler learns of it.
+    #[must_use]
+    pub fn known(&self) -> Time {
+        self.announced.map_or(self.from, |announced| announced.min(self.from))
+    }
+
+    /// Returns the mistake in it by itself.
+    pub(crate) fn problem(&self) -> Option<(SupplyField, String)> {
+        let far = |time: Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
+        if far(self.from) && self.from > Time::MIN {
+            return Some((SupplyField::From, format!("the time is beyond ±{TIME_LIMIT} s")));
+        }
+        let announced = self.announced?;
+        if far(announced) {
+            return Some((SupplyField::Announced, format!("the time is beyond ±{TIME_LIMIT} s")));
+        }
+        (announced > self.from).then(|| {
+            let problem =
+                format!("is announced after it happens at {}; leave that empty if it was not announced", self.from);
+            (SupplyField::Announced, problem)
+        })
+    }
+}
+
+/// A part of a change of supply, to say where it is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum SupplyField {
+    /// [`SupplyStep::resource`].
+    Resource,
+    /// [`SupplyStep::from`].
+    From,
+    /// [`SupplyStep::amount`].
+    Amount,
+    /// [`SupplyStep::announced`].
+    Announced,
+}
+
+/// Changes of supply that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("change of supply {}: {problem}", .index + 1)]
+pub struct SupplyError {
+    /// Its place in the list given, from 0.
+    pub index: usize,
+    /// Field with the mistake.
+    pub field: SupplyField,
+    /// Description of the failure.
+    pub problem: String,
+}

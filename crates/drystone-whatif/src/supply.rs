@@ -1,0 +1,101 @@
+//! More or less of a counted resource, for good or for some time.
+
+use super::change::{SiteChange, SupplyAmount};
+use super::node_times::{NOTICE, within_the_log};
+use super::premises::ApplyError;
+use super::state::Applied;
+use drystone::log::resources::read_amount;
+use drystone::log::supply::find_resource;
+use drystone::log::transform::LoadFactor;
+use drystone::model::{ResourceTable, Span, SupplyStep, Time};
+use std::sync::Arc;
+
+/// Lets the machine have so much of a resource, announced two weeks before unless that is left out.
+pub(super) fn supply(
+    applied: &mut Applied,
+    change: &SiteChange,
+    supply: &SupplyAmount,
+    clock: &dyn Fn(&str) -> Result<Time, String>,
+) -> Result<(), ApplyError> {
+    let wrong = |problem: String| ApplyError::new(change, problem);
+    let Some(table) = applied.table.clone().filter(|table| table.counts()) else {
+        return Err(wrong(
+            "the jobs ask for no resource beyond processors, so there is none to have more or less of; name some \
+             (--resources)"
+                .to_string(),
+        ));
+    };
+    let id = find_resource(&table, &supply.resource).map_err(wrong)?;
+    let unit = table.resource(id).map(|resource| resource.unit).unwrap_or_default();
+    let amount = read_amount(&supply.amount, unit).map_err(wrong)?;
+    let times = [&supply.from, &supply.until].map(|text| text.as_deref().map(clock).transpose().map_err(wrong));
+    let [from, until] = times;
+    let (mut from, mut until) = (from?, until?);
+    if let (Some(begin), Some(end)) = (from, until)
+        && end <= begin
+    {
+        return Err(wrong("it ends before it begins; expected a later time behind `to`".to_string()));
+    }
+    if let Some(begin) = from {
+        let length = until.map_or(Span::ZERO, |end| end - begin);
+        let (moved, note) = within_the_log(applied, begin, length);
+        note.into_iter().for_each(|note| applied.note(note));
+        (from, until) = (Some(moved), until.map(|_| moved.saturating_add(length)));
+    }
+    let known = |at: Time| supply.announced.then(|| at - NOTICE);
+    let during = |time: Time| from.is_none_or(|from| from <= time) && until.is_none_or(|until| time < until);
+    let mut steps: Vec<SupplyStep> = table.supply().to_vec();
+    steps.retain(|step| step.resource != id || !during(step.from));
+    // Before all jobs nothing needs an announcement.
+    let begin = from.unwrap_or(Time::MIN);
+    let announced = if from.is_some() { known(begin) } else { None };
+    steps.push(SupplyStep { resource: id, from: begin, amount, announced });
+    if let Some(end) = until
+        && !steps.iter().any(|step| step.resource == id && step.from == end)
+    {
+        let before = table.supply_at(id, end);
+        steps.push(SupplyStep { resource: id, from: end, amount: before, announced: known(end) });
+    }
+    let new = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
+    applied.set_supply(new);
+    // Jobs that ask for more than there ever is are refused, as on a smaller machine.
+    let drafts = applied.drafts();
+    applied.rebuild(change, drafts)?;
+    let show = |amount| unit.show(amount);
+    let name = table.resource(id).map_or("", |resource| resource.name.as_str());
+    let when = match (from, until) {
+        (None, None) => "throughout",
+        (_, None) => "from then on",
+        _ => "meanwhile",
+    };
+    let said = match (from, supply.announced) {
+        (None, _) => "",
+        (_, true) => ", announced two weeks before: no job that asks for more may run into it",
+        (_, false) => ", announced to no scheduler before it happens",
+    };
+    applied.note(format!(
+        "{when} there are {} of {name} in place of {}{said}",
+        show(amount),
+        show(table.supply_at(id, begin))
+    ));
+    Ok(())
+}
+
+/// Divides the times of changes of supply as submit times are. Returns how many there are.
+pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(Arc<ResourceTable>, usize)> {
+    let divide = |time: Time| if time == Time::MIN { time } else { factor.divide(time) };
+    let steps: Vec<SupplyStep> = table
+        .supply()
+        .iter()
+        .map(|step| SupplyStep { from: divide(step.from), announced: step.announced.map(divide), ..*step })
+        .collect();
+    // Of two changes that come to be at one time the later one holds.
+    let later = |at: usize, step: &SupplyStep| {
+        steps[at + 1..].iter().any(|other| (other.resource, other.from) == (step.resource, step.from))
+    };
+    let kept: Vec<SupplyStep> =
+        steps.iter().enumerate().filter(|(at, step)| !later(*at, step)).map(|(_, step)| *step).collect();
+    let count = kept.iter().filter(|step| step.from > Time::MIN).count();
+    let table = table.with_supply(&kept).ok()?;
+    (count > 0).then(|| (Arc::new(table), count))
+}
