@@ -93,7 +93,7 @@ impl CommandFailure {
             SimulationError::Thrashing { .. }
             | SimulationError::TooFew { .. }
             | SimulationError::TooLittlePower { .. }
-            | SimulationError::TooShort { .. }
+            | SimulationError::TooLittleSupply { .. }
             | SimulationError::News(_) => (USAGE, format!("policy {policy}: {error}")),
             SimulationError::Starved { waiting, first, .. } if policy.starts_with("slurm") => (
                 USAGE,

@@ -29,6 +29,6 @@ pub use platform::splitmix64;
 pub use platform::{MemorySource, Platform, PlatformError, Transfer, TransferCost};
 pub use segments::{Segment, SegmentEnd, Segments, SizeRequest};
 pub use session::{ImpossibleJob, NewsError, PolicyViolation, ProposalError, Scheduler, Session};
-pub use simulation::{Simulation, SimulationError};
+pub use simulation::{Simulation, SimulationError, SupplyLack};
 pub use source::{EventSource, Incoming, OutageTurn, Stroke, WorkloadReplay};
 pub use stopwatch::WallClock;

@@ -18,7 +18,7 @@ use super::source::EventSource;
 use crate::model::{JobId, JobWindow, Machine, ProcSet, Span, Time, Truth};
 use crate::policy::{Actions, Moved, PassRule};
 use crate::snapshot::{self, Contents, SnapshotError};
-pub use error::SimulationError;
+pub use error::{SimulationError, SupplyLack};
 use machine::MachineEffect;
 use serde::{Deserialize, Serialize};
 use sizes::ShapeMachine;

@@ -324,8 +324,8 @@ impl ResourceTable {
     /// Returns how much there is of a resource at a time.
     #[must_use]
     pub fn supply_at(&self, id: ResourceId, time: Time) -> u64 {
-        let begun = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
-        begun.last().map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
+        let mut begun = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
+        begun.next_back().map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
     }
 
     /// Returns the table with other changes of supply in place of its own. The total of a resource

@@ -25,8 +25,8 @@ fn supply() -> impl Strategy<Value = Vec<NaiveSupply>> {
                 all.push(NaiveSupply { resource, from, amount, known: from - ahead });
             }
         }
-        for resource in 1..=2 {
-            all.push(NaiveSupply { resource, from: LAST, amount: MACHINE[resource], known: LAST - last });
+        for (resource, &amount) in MACHINE.iter().enumerate().skip(1) {
+            all.push(NaiveSupply { resource, from: LAST, amount, known: LAST - last });
         }
         all
     })

@@ -419,7 +419,7 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
         ExperimentError::Simulation(
             SimulationError::Starved { suspended: 0, .. }
                 | SimulationError::TooFew { .. }
-                | SimulationError::TooShort { .. }
+                | SimulationError::TooLittleSupply { .. }
         )
     )
 }

@@ -36,7 +36,7 @@ pub(super) fn early_plan(
         args.job.as_ref().is_none_or(|asked| asked == name) && scene.is_of(job, args.partition.as_deref())
     };
     let waiting: Vec<JobId> = adoption.session.view().waiting().collect();
-    let rows: Vec<(JobId, String)> = (waiting.iter().filter_map(|id| named(id)))
+    let rows: Vec<(JobId, String)> = (waiting.iter().filter_map(named))
         .filter(|(_, job, name)| is_asked(*job, name))
         .map(|(id, _, name)| (id, name))
         .collect();

@@ -4,6 +4,17 @@ use super::THRASHING;
 use crate::engine::session::{NewsError, PolicyViolation};
 use crate::model::{JobId, Time};
 
+/// Too little of a further resource for a job that waits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SupplyLack {
+    /// Name of the resource.
+    pub resource: String,
+    /// Amount that is there.
+    pub left: String,
+    /// Amount that the job asks for.
+    pub needs: String,
+}
+
 /// Reason why a simulation stopped before its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -99,18 +110,15 @@ pub enum SimulationError {
     /// Nothing will ever happen again, and there is too little of a further resource for jobs that
     /// wait.
     #[error(
-        "only {left} of `{resource}` are there in the end: job {number}, submitted at {submit} s, asks for {needs} and waits for \
-         ever ({jobs} in all); let there be enough in the end, or leave out such jobs"
+        "only {} of `{}` are there in the end: job {number}, submitted at {submit} s, asks for {} and waits for ever ({jobs} in \
+         all); let there be enough in the end, or leave out such jobs",
+        lack.left, lack.resource, lack.needs
     )]
-    TooShort {
+    TooLittleSupply {
         /// Jobs that never started, or were never resumed.
         jobs: usize,
-        /// Name of the resource.
-        resource: String,
-        /// Amount that is there.
-        left: String,
-        /// Amount that the job asks for.
-        needs: String,
+        /// Resource, and how much of it there is.
+        lack: Box<SupplyLack>,
         /// One of the jobs, in the order of arrival from 0.
         first: JobId,
         /// The log's number of it.

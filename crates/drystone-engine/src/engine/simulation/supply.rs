@@ -1,6 +1,6 @@
 //! Further resources of which there is more or less over time, as the scheduler hears of it.
 
-use super::{Simulation, SimulationError};
+use super::{Simulation, SimulationError, SupplyLack};
 use crate::engine::observer::Observer;
 use crate::engine::session::Session;
 use crate::engine::source::EventSource;
@@ -171,17 +171,13 @@ impl<S: EventSource> Simulation<S> {
     /// Returns the error if there is too little of a further resource for jobs that wait for ever.
     pub(super) fn too_short(&self) -> Option<SimulationError> {
         let view = self.session.view();
-        if self.supply.is_none() {
-            return None;
-        }
-        let left: Vec<JobId> = self.session.short_jobs().chain(view.waiting()).chain(view.suspended()).collect();
-        let first = left.iter().copied().filter(|&id| self.lack_of(id).is_some()).min()?;
-        let (resource, needs, there) = self.lack_of(first)?;
-        Some(SimulationError::TooShort {
-            jobs: left.len(),
-            resource: resource.to_string(),
-            left: there,
-            needs,
+        self.supply.as_ref()?;
+        let jobs: Vec<JobId> = self.session.short_jobs().chain(view.waiting()).chain(view.suspended()).collect();
+        let first = jobs.iter().copied().filter(|&id| self.lack_of(id).is_some()).min()?;
+        let (resource, needs, left) = self.lack_of(first)?;
+        Some(SimulationError::TooLittleSupply {
+            jobs: jobs.len(),
+            lack: Box::new(SupplyLack { resource: resource.to_string(), left, needs }),
             first: self.source.place(first),
             number: self.s.truth[first].number,
             submit: view.job(first).submit,
