@@ -28,8 +28,8 @@
 //! - Several reservations: in the order of the queue each job starts if its first place is now,
 //!   else it has a reservation there, up to a number of them. Other jobs start that delay none of
 //!   these. A job that fits on no nodes that are known to be there in the end is in no other's way.
-//! - A running job that has outlived its prediction ends now, as far as a plan goes; what it holds is
-//!   not free for a start.
+//! - A running job that has outlived its prediction ends now, as far as a plan goes; what it holds
+//!   is not free for a start.
 
 use crate::JobOut;
 use crate::outages::NaiveHit;

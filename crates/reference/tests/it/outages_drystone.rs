@@ -229,11 +229,11 @@ proptest! {
 /// 8 processors, of which 2 go from 100 until 150, as is known from 0 on.
 ///
 /// Jobs 0 and 1 hold 5 processors and 1. They should end at 10 and 60, but run until 200. Job 2
-/// needs 6 and is planned at 10, when 7 are free: 1 is left over until 60. Job 3 needs all 8 for 120
-/// s, so the outage is near. Job 4 (2 processors, 20 s) comes at 3 and would take 2 of those left
-/// over, so it waits. From 60 on job 1 counts as ended as well, and 2 are left over. Nothing happens
-/// at 60; job 5 (3 processors) comes at 61 and does not fit what is free, but job 4 starts then and
-/// ends before 100. The others come in their order: at 200, 210 and 330.
+/// needs 6 and is planned at 10, when 7 are free: 1 is left over until 60. Job 3 needs all 8 for
+/// 120 s, so the outage is near. Job 4 (2 processors, 20 s) comes at 3 and needs 2 where 1 is left
+/// over, so it waits. From 60 on job 1 counts as ended as well, and 2 are left over. Nothing
+/// happens at 60; job 5 (3 processors) comes at 61 and does not fit what is free, but job 4 starts
+/// then and ends before 100. The others come in their order: at 200, 210 and 330.
 #[test]
 fn a_job_starts_as_others_become_overdue_before_an_outage() {
     let jobs = [(0, 5, 10, 200), (0, 1, 60, 200), (1, 6, 10, 10), (1, 8, 120, 120), (1, 2, 20, 20), (58, 3, 10, 10)];

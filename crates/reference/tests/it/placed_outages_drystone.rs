@@ -357,9 +357,9 @@ fn no_job_begins_on_a_node_that_goes_before_it_ends() {
     }
 }
 
-/// By hand: 8 nodes of a core, of which the last 2 go from 100 until 150, as announced. The jobs are
-/// those of the same test on processors: job 4 starts at 61, for by then both jobs that run should
-/// have ended, and the nodes that job 2 would have are theirs.
+/// By hand: 8 nodes of a core, of which the last 2 go from 100 until 150, as announced. The jobs
+/// are those of the test on processors. Job 4 starts at 61, on the last 2 nodes: by then both jobs
+/// that run should have ended, and job 2 is planned on their nodes.
 #[test]
 fn a_job_starts_on_a_node_as_others_become_overdue() {
     let row = |(submit, estimate, run, nodes)| (submit, estimate, run, shares(nodes, nodes, 0, 0, false));

@@ -289,14 +289,14 @@ fn a_known_loss_of_licences_by_hand() {
     assert_eq!(starts(&rows, &steps, "fcfs"), [0, 200, 260, 260, 310, 310]);
 }
 
-/// 8 processors and 4 licences, of which there are 2 from 100 on, as is known from 0 on. No job asks
-/// for any.
+/// 8 processors and 4 licences, of which there are 2 from 100 on, as is known from 0 on. No job
+/// asks for any.
 ///
 /// Jobs 0 and 1 hold 5 processors and 1. They should end at 10 and 60, but run until 200. Job 2
-/// needs 6 and is planned at 10, when 7 are free: 1 is left over until 60. Job 3 (2 processors, 20
-/// s) comes at 3 and would take 2 of them, so it waits. From 60 on job 1 counts as ended as well,
-/// and 2 are left over. Nothing happens at 60; job 4 (3 processors) comes at 61 and does not fit
-/// what is free, but job 3 starts then. Job 4 has to wait for job 2, from 200 until 210.
+/// needs 6 and is planned at 10, when 7 are free: 1 is left over until 60. Job 3 (2 processors,
+/// 20 s) comes at 3 and needs 2 where 1 is left over, so it waits. From 60 on job 1 counts as ended
+/// as well, and 2 are left over. Nothing happens at 60; job 4 (3 processors) comes at 61 and does
+/// not fit what is free, but job 3 starts then. Job 4 has to wait for job 2, from 200 until 210.
 #[test]
 fn a_job_starts_as_others_become_overdue_by_hand() {
     let job = |(submit, estimate, run, procs): (i64, i64, i64, i64)| VectorJob {
