@@ -28,6 +28,8 @@
 //! - Several reservations: in the order of the queue each job starts if its first place is now,
 //!   else it has a reservation there, up to a number of them. Other jobs start that delay none of
 //!   these. A job that fits on no nodes that are known to be there in the end is in no other's way.
+//! - A running job that has outlived its prediction ends now, as far as a plan goes; what it holds
+//!   is not free for a start.
 
 use crate::JobOut;
 use crate::outages::NaiveHit;
@@ -72,7 +74,7 @@ pub enum PlacedRule {
     },
     /// Conservative backfilling. No job may outlive its prediction.
     Conservative,
-    /// A plan at each pass. No job may outlive its prediction.
+    /// A plan at each pass.
     Planned {
         /// Shortest prediction first, else first come first served: queue and backfilling.
         shortest: (bool, bool),
@@ -257,7 +259,9 @@ pub fn run_among(
         let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|taken| taken.from);
         let later = |&at: &i64| at > world.now && at < NEVER && arrived > 0;
         let arrival = jobs.get(arrived).map(|job| job.submit);
-        let outages = outages.iter().flat_map(|o| [o.known, o.begin, o.end, o.expected.unwrap_or(NEVER)]);
+        // Nothing happens at the expected end of an outage that is over by then.
+        let late = |o: &NaiveNodeOutage| o.expected.filter(|&expected| expected < o.end).unwrap_or(NEVER);
+        let outages = outages.iter().flat_map(|o| [o.known, o.begin, o.end, late(o)]);
         let over = arrived == jobs.len() && world.waiting.is_empty() && world.running.is_empty();
         let next = ends.chain(starts.filter(later)).chain(outages.filter(later)).chain(arrival).min();
         let Some(next) = next.filter(|_| !over) else {
@@ -343,8 +347,11 @@ impl NaivePlacedWorld<'_> {
         for j in self.sorted(shortest.0).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
             let beside: Vec<NaivePlacedTaken> =
                 self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
+            if let Some(seat) = self.seat_now(j, &beside) {
+                self.start(j, seat);
+                continue;
+            }
             match self.earliest(j, &beside) {
-                Some(place) if place.from == self.now => self.start(j, place.seat),
                 Some(place) if reservations > 0 => reserved.push((j, place)),
                 Some(_) => break,
                 None => continue,
@@ -360,9 +367,9 @@ impl NaivePlacedWorld<'_> {
             let beside: Vec<NaivePlacedTaken> =
                 self.taken().into_iter().chain(reserved.iter().map(|reserved| reserved.1.clone())).collect();
             if reserved.iter().all(|reserved| reserved.0 != j)
-                && let Some(place) = self.earliest(j, &beside).filter(|place| place.from == self.now)
+                && let Some(seat) = self.seat_now(j, &beside)
             {
-                self.start(j, place.seat);
+                self.start(j, seat);
             }
         }
     }
@@ -458,12 +465,24 @@ impl NaivePlacedWorld<'_> {
         times.sort_unstable();
         let span = self.jobs[j].estimate;
         times.into_iter().find_map(|from| {
-            let begins = taken.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
-            let during = begins.filter(|&begin| from < begin && begin < from + span);
-            let free = |at: i64| free_at(self.floor, taken, &outs, at);
-            let least = during.fold(free(from), |least, at| lesser(&least, &free(at)));
-            Some(NaivePlacedTaken { from, to: from + span, seat: self.try_on(j, &least)? })
+            let seat = self.try_on(j, &self.least(from, span, taken))?;
+            Some(NaivePlacedTaken { from, to: from + span, seat })
         })
+    }
+
+    /// The seat of a job that starts now, if it has one: what a job holds that has outlived its
+    /// prediction is not free for a start.
+    fn seat_now(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<PlacedSeat> {
+        self.try_on(j, &lesser(&self.least(self.now, self.jobs[j].estimate, taken), &self.free()))
+    }
+
+    /// Amounts that are free from then on for so long.
+    fn least(&self, from: i64, span: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
+        let outs = self.outs();
+        let begins = taken.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
+        let during = begins.filter(|&begin| from < begin && begin < from + span);
+        let free = |at: i64| free_at(self.floor, taken, &outs, at);
+        during.fold(free(from), |least, at| lesser(&least, &free(at)))
     }
 
     /// Returns whether all places of a plan are free beside the running jobs.

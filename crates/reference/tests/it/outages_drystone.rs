@@ -24,11 +24,26 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 }
 
 fn workload(rows: &[Row], exact: bool) -> Workload {
+    workload_where(rows, |_, &(_, _, estimate, share)| if exact { estimate } else { (estimate as f64 * share) as i64 })
+}
+
+/// Run times that estimates know nothing of, some of them.
+fn lengths() -> impl Strategy<Value = Vec<Option<i64>>> {
+    prop::collection::vec(prop::option::of(1i64..200), 25)
+}
+
+/// The jobs, some of which have a run time of their own.
+fn workload_of(rows: &[Row], lengths: &[Option<i64>]) -> Workload {
+    workload_where(rows, |at, &(_, _, estimate, share)| lengths[at].unwrap_or((estimate as f64 * share) as i64))
+}
+
+fn workload_where(rows: &[Row], run_time: impl Fn(usize, &Row) -> i64) -> Workload {
     let (mut jobs, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
-    for (number, &(gap, procs, estimate, share)) in (1..).zip(rows) {
+    for (number, row) in (1..).zip(rows) {
+        let (gap, procs, estimate, _) = *row;
         now += gap;
         jobs.push(Job::new(Time(now), procs, Span(estimate)));
-        let run = if exact { estimate } else { (estimate as f64 * share) as i64 };
+        let run = run_time(jobs.len() - 1, row);
         truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
     Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("sound")
@@ -172,6 +187,19 @@ proptest! {
         }
     }
 
+    /// A job that has outlived its estimate ends now, as far as a plan goes; its processors are not
+    /// free for a start.
+    #[test]
+    fn the_easy_family_where_jobs_outlive_their_estimates(rows in rows(), lost in lost(), longer in lengths()) {
+        let workload = workload_of(&rows, &longer);
+        let policies = [
+            ("fcfs", NaiveRule::Fcfs), ("greedy", NaiveRule::Greedy), ("easy(overdue=now)", NaiveRule::Easy),
+        ];
+        for (policy, rule) in policies {
+            compare(policy, rule, &workload, &lost);
+        }
+    }
+
     #[test]
     fn jobs_that_write_checkpoints(
         rows in rows(), lost in lost(), interval in 1i64..80, cost in 0i64..12, restart in 0.0..1.0f64,
@@ -196,4 +224,24 @@ proptest! {
     fn multiple_queues(rows in rows(), lost in lost()) {
         compare("multiqueue", NaiveRule::MultiQueue, &workload(&rows, true), &lost);
     }
+}
+
+/// 8 processors, of which 2 go from 100 until 150, as is known from 0 on.
+///
+/// Jobs 0 and 1 hold 5 processors and 1. They should end at 10 and 60, but run until 200. Job 2
+/// needs 6 and is planned at 10, when 7 are free: 1 is left over until 60. Job 3 needs all 8 for
+/// 120 s, so the outage is near. Job 4 (2 processors, 20 s) comes at 3 and needs 2 where 1 is left
+/// over, so it waits. From 60 on job 1 counts as ended as well, and 2 are left over. Nothing
+/// happens at 60; job 5 (3 processors) comes at 61 and does not fit what is free, but job 4 starts
+/// then and ends before 100. The others come in their order: at 200, 210 and 330.
+#[test]
+fn a_job_starts_as_others_become_overdue_before_an_outage() {
+    let jobs = [(0, 5, 10, 200), (0, 1, 60, 200), (1, 6, 10, 10), (1, 8, 120, 120), (1, 2, 20, 20), (58, 3, 10, 10)];
+    let rows: Vec<Row> = jobs.map(|(gap, procs, estimate, _)| (gap, procs, estimate, 1.0)).to_vec();
+    let workload = workload_of(&rows, &jobs.map(|job| Some(job.3)));
+    let lost = [(0, 2, 100, 50, 100, 1, 0)];
+    let seen = seen("easy(overdue=now)", &workload, &possible(&lost).0, None).expect("to its end");
+    let starts: Vec<i64> = seen.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
+    assert_eq!(starts, [0, 0, 200, 210, 61, 330]);
+    compare("easy(overdue=now)", NaiveRule::Easy, &workload, &lost);
 }

@@ -124,10 +124,13 @@ impl Backfill {
     }
 
     /// Only jobs have arrived, all behind the head, and none of them fits what is free: what could
-    /// not start before cannot start now.
+    /// not start before cannot start now. A running job that is overdue ends now as far as a plan
+    /// goes, at each pass at a later time: then the reservation of the head, and what is free
+    /// beside it, may be others by time alone.
     pub(super) fn cannot_start_any(&self, view: &View<'_>) -> bool {
-        let free = view.free();
+        let (free, now) = (view.free(), view.now());
         !self.choices.order.is_dynamic()
+            && view.running().first().is_none_or(|job| job.end > now)
             && !self.backfill_order().is_dynamic()
             && self.starvation.is_none()
             // Where estimates guard, a job that had to use extra processors may count as ending in
