@@ -25,7 +25,7 @@ fn shaped(workload: Workload, table: &str) -> Workload {
     give_shapes(workload, &table, Overrun::RunOn).unwrap_or_else(|error| panic!("{error}")).0
 }
 
-/// Caps that nobody knows before they begin.
+/// Caps that are not announced.
 fn capped(workload: Workload, caps: &[(i64, u64)]) -> Workload {
     let cap = |&(from, watts): &(i64, u64)| PowerCap { from: Time(from), watts, announced: Time(from) };
     let caps = caps.iter().map(cap).collect();
