@@ -189,7 +189,7 @@ fn a_job_that_is_killed_makes_room_for_others() {
     assert_eq!(rows(&jobs, SUSPEND), [[1, 0, 30, 4], [1, 60, 130, 4], [2, 30, 50, 2]]);
 }
 
-/// Where no power is counted nothing is suspended, and the schedule is that of the plain policy.
+/// Nothing is suspended where no power is counted: the schedule is that of the plain policy.
 #[test]
 fn without_power_nothing_is_suspended() {
     let jobs = workload(8, &[(0, 4, 100), (10, 8, 50), (20, 4, 60), (21, 2, 300)]);

@@ -1,4 +1,4 @@
-//! The plan by time limits, which is there at once: people read it while answers are rehearsed.
+//! Plan by time limits. It is ready at once, to be read while answers are rehearsed.
 
 use super::clock::TimeRounding::Up;
 use super::clock::ZoneClock;
@@ -9,11 +9,11 @@ use crate::progress;
 use drystone::model::JobId;
 use drystone_when::{Forecaster, FutureError, RunTimes};
 
-/// Jobs of the plan that are shown, at most.
+/// Largest number of jobs of the plan that are shown.
 const MOST: usize = 12;
 
-/// Returns the planned starts of the first waiting jobs, a line each; `None` where no one watches a
-/// terminal, no job waits for room, or the job that is asked about is not submitted yet.
+/// Returns the planned starts of the first waiting jobs, a line each. Returns `None` if the output is
+/// not a watched terminal, no job waits for room, or the job asked about is not submitted yet.
 ///
 /// # Errors
 /// A policy that cannot be simulated forward.

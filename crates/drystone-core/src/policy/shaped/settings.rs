@@ -73,7 +73,7 @@ pub enum DropRule {
     None,
     /// Malleable ones shrink.
     Shrink,
-    /// The last to have started are suspended until there is power for them.
+    /// The jobs that started last are suspended until there is power for them.
     Suspend,
     /// The last to have started wait again, with nothing left of their progress.
     Requeue,
@@ -105,7 +105,7 @@ pub struct SizeChoices {
     pub share: ShareRule,
     /// Treatment of drops of power.
     pub drop: DropRule,
-    /// True if suspended jobs that are malleable resume with the size with which they end first.
+    /// True if malleable jobs that were suspended resume with the size with which they end first.
     pub migrates: bool,
     /// True if running jobs grow before others start.
     pub grows_first: bool,

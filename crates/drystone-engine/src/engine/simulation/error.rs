@@ -9,7 +9,7 @@ use crate::model::{JobId, Time};
 pub struct SupplyLack {
     /// Name of the resource.
     pub resource: String,
-    /// Amount that is there.
+    /// Amount that there is.
     pub left: String,
     /// Amount that the job asks for.
     pub needs: String,
@@ -115,9 +115,9 @@ pub enum SimulationError {
         lack.left, lack.resource, lack.needs
     )]
     TooLittleSupply {
-        /// Jobs that never started, or were never resumed.
+        /// Number of jobs that never started, or were never resumed.
         jobs: usize,
-        /// Resource, and how much of it there is.
+        /// Resource that is lacking.
         lack: Box<SupplyLack>,
         /// One of the jobs, in the order of arrival from 0.
         first: JobId,
