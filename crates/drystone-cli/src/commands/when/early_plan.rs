@@ -12,8 +12,8 @@ use drystone_when::{Forecaster, FutureError, RunTimes};
 /// Largest number of jobs of the plan that are shown.
 const MOST: usize = 12;
 
-/// Returns the planned starts of the first waiting jobs, a line each. Returns `None` if the output is
-/// not a watched terminal, no job waits for room, or the job asked about is not submitted yet.
+/// Returns the planned starts of the first waiting jobs, a line each. Returns `None` if the output
+/// is not a watched terminal, no job waits for room, or the job asked about is not submitted yet.
 ///
 /// # Errors
 /// A policy that cannot be simulated forward.
