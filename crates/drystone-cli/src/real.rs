@@ -72,8 +72,8 @@ impl RealArgs {
         Ok(read)
     }
 
-    /// Lets the machine have as much of its resources over time as a table says, where one is
-    /// given. Times are those of the workload as it is simulated.
+    /// Gives the machine the amounts of resources over time of the table `--supply`, if there is
+    /// one. Times are those of the workload as it is simulated.
     pub(crate) fn give_supply(&self, workload: Workload) -> Result<Workload, CommandFailure> {
         let Some(file) = &self.supply else { return Ok(workload) };
         let (name, text) = read(file)?;

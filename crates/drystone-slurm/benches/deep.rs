@@ -3,8 +3,8 @@
 //! Bursts on 4,096 one-core nodes with Slurm's defaults, a workload like HPC2N's on nodes of 16
 //! processors, and logs. Each row has the processor time of one simulation and a checksum of all
 //! starts, so that two versions are known to have made the same schedule. `cargo bench -p
-//! drystone-slurm --bench deep -- WORDS` takes the rows whose names hold one of the words; `-- slow`
-//! adds those that take minutes.
+//! drystone-slurm --bench deep -- WORDS` takes the rows whose names hold one of the words;
+//! `-- slow` adds those that take minutes.
 
 #[path = "../../drystone/benches/clock/mod.rs"]
 mod clock;
@@ -19,8 +19,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::PathBuf;
 
-/// This many jobs in one second: 1 to 256 of 4,096 processors, estimates from a minute to a day, of
-/// which any part is needed.
+/// Jobs submitted in one second: 1 to 256 of 4,096 processors, with estimates from a minute to a
+/// day and run times from 0 to the estimate.
 fn burst(jobs: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let (mut all, mut truth) = (Vec::new(), Vec::new());

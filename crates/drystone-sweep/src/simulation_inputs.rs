@@ -107,8 +107,8 @@ pub(crate) fn read(
     Ok(files)
 }
 
-/// Returns a workload whose machine has as much of its resources over time as a file says, and the
-/// setting that this is.
+/// Returns the workload with the amounts of resources over time that a file gives, and the text of
+/// this setting.
 pub(crate) fn give_supply(
     study: &SweepStudy,
     entry: &FileEntry,

@@ -51,7 +51,7 @@ pub(crate) struct WorkloadEntry {
     pub(crate) platform: Option<FileEntry>,
     pub(crate) priorities: Option<FileEntry>,
     pub(crate) outages: Option<FileEntry>,
-    /// How much there is of its resources over time.
+    /// Table of the amounts of its resources over time.
     pub(crate) supply: Option<FileEntry>,
     /// Resources beyond processors, and where the study names them.
     pub(crate) resources: Vec<ResourceSpec>,

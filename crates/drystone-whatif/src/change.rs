@@ -110,17 +110,17 @@ pub struct NodesFrom {
     pub begin: String,
 }
 
-/// How much there is of a counted resource, for good or for some time.
+/// Amount of a counted resource, for good or for some time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SupplyAmount {
-    /// Name of the resource; of a licence its own will do.
+    /// Name of the resource; for a licence its own name is enough.
     pub resource: String,
     /// The amount: a whole number, or a size with a unit.
     pub amount: String,
-    /// Its beginning, a local time of the site or `@` and a second of the log; `None`: from the
-    /// beginning.
+    /// Beginning, a local time of the site or `@` and a second of the log; `None`: the beginning of
+    /// the log.
     pub from: Option<String>,
-    /// Its end, likewise; `None`: for good.
+    /// End, in the same forms; `None`: for good.
     pub until: Option<String>,
     /// True if it is announced two weeks before.
     pub announced: bool,
@@ -227,7 +227,7 @@ pub enum SiteChange {
     Maintenance(Closure),
     /// `reservation 2026-12-03T08:00/10h 16 of gpu`: nodes that other jobs do without.
     Reservation(Closure),
-    /// `supply license:matlab=4 from 2026-02-20 to 2026-03-01`: so much of a counted resource.
+    /// `supply license:matlab=4 from 2026-02-20 to 2026-03-01`: amount of a counted resource.
     Supply(SupplyAmount),
     /// `remove user:ada`, `remove account:physics`, `remove qos:debug`.
     Remove(LeftOut),
@@ -395,7 +395,7 @@ fn beginning(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
     moment_next(scan)
 }
 
-/// The time that is next.
+/// Reads the time that comes next.
 fn moment_next(scan: &mut Scan<'_>) -> Result<String, SiteChangeError> {
     let (at, begin) = scan.word(|_| false);
     match is_moment(&begin) {

@@ -59,7 +59,7 @@ impl PairedChange {
         }
     }
 
-    /// Judges it as one of a family of so many, by its corrected p value.
+    /// Judges the difference as one of a family of so many, by its corrected p value.
     pub fn judge_in_family(&mut self, p: f64, confidence: f64, family: usize) {
         self.verdict = self.evidence.verdict(Some(p), confidence, family);
     }

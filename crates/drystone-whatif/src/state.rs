@@ -109,7 +109,7 @@ impl Applied {
         Ok(())
     }
 
-    /// The machine has so much of its resources over time.
+    /// Gives the machine these amounts of its resources over time.
     pub(super) fn set_supply(&mut self, table: ResourceTable) {
         self.table = Some(Arc::new(table.clone()));
         self.premises.workload = self.premises.workload.clone().with_supply_of(table);

@@ -1,4 +1,4 @@
-//! More or less of a counted resource, for good or for some time.
+//! Changes in the amount of a counted resource, for good or for some time.
 
 use super::change::{SiteChange, SupplyAmount};
 use super::node_times::{NOTICE, within_the_log};
@@ -10,7 +10,8 @@ use drystone::log::transform::LoadFactor;
 use drystone::model::{ResourceTable, Span, SupplyStep, Time};
 use std::sync::Arc;
 
-/// Lets the machine have so much of a resource, announced two weeks before unless that is left out.
+/// Sets the amount of a resource. Unless the change is unannounced, it is announced two weeks
+/// before.
 pub(super) fn supply(
     applied: &mut Applied,
     change: &SiteChange,
@@ -20,7 +21,7 @@ pub(super) fn supply(
     let wrong = |problem: String| ApplyError::new(change, problem);
     let Some(table) = applied.table.clone().filter(|table| table.counts()) else {
         return Err(wrong(
-            "the jobs ask for no resource beyond processors, so there is none to have more or less of; name some \
+            "the jobs ask for no resource beyond processors, so no amount can change; name resources \
              (--resources)"
                 .to_string(),
         ));
@@ -46,7 +47,7 @@ pub(super) fn supply(
     let during = |time: Time| from.is_none_or(|from| from <= time) && until.is_none_or(|until| time < until);
     let mut steps: Vec<SupplyStep> = table.supply().to_vec();
     steps.retain(|step| step.resource != id || !during(step.from));
-    // Before all jobs nothing needs an announcement.
+    // An amount that holds from the beginning needs no announcement.
     let begin = from.unwrap_or(Time::MIN);
     let announced = if from.is_some() { known(begin) } else { None };
     steps.push(SupplyStep { resource: id, from: begin, amount, announced });
@@ -81,7 +82,8 @@ pub(super) fn supply(
     Ok(())
 }
 
-/// Divides the times of changes of supply as submit times are. Returns how many there are.
+/// Divides the times of changes of supply as submit times are divided. Returns the table and the
+/// number of changes.
 pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(Arc<ResourceTable>, usize)> {
     let divide = |time: Time| if time == Time::MIN { time } else { factor.divide(time) };
     let steps: Vec<SupplyStep> = table
@@ -89,7 +91,7 @@ pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<
         .iter()
         .map(|step| SupplyStep { from: divide(step.from), announced: step.announced.map(divide), ..*step })
         .collect();
-    // Of two changes that come to be at one time the later one holds.
+    // Of changes that division moves to one time, the last one holds.
     let later = |at: usize, step: &SupplyStep| {
         steps[at + 1..].iter().any(|other| (other.resource, other.from) == (step.resource, step.from))
     };

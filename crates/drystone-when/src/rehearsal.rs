@@ -156,12 +156,13 @@ fn adopt_these(
 /// Questions about the past that are rehearsed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RehearsalQuestions {
-    /// Number of the last jobs that waited, at most, that are asked about.
+    /// Largest number of jobs asked about: the last ones that waited.
     pub most: usize,
-    /// Waits that are no longer have no question: the scheduler takes as long to look.
+    /// Longest wait about which nothing is asked: the scheduler may take that long to look at a
+    /// job.
     pub patience: Span,
-    /// Times at which all jobs that ran or waited are in the record. At others the machine looks
-    /// emptier than it was, and an answer teaches nothing.
+    /// Times at which all jobs that ran or waited are in the record. At other times the machine
+    /// looks emptier than it was, and nothing can be learned from an answer.
     pub known: RangeInclusive<Time>,
 }
 

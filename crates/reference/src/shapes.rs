@@ -49,7 +49,7 @@ pub(crate) struct NaiveShapeWorld<'a> {
     run: Vec<NaiveSizedRun<'a>>,
     /// Suspended jobs.
     parked: Vec<NaiveSizedRun<'a>>,
-    /// What the first suspended job that waits for room would hold.
+    /// Processors and times that the first suspended job that waits for room would hold.
     first_parked: Vec<NaiveSpan>,
     jobs: &'a [NaiveSizedJob],
     /// Sizes chosen before the start.

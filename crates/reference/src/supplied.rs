@@ -1,20 +1,20 @@
-//! EASY, conservative backfilling and the heuristic path of a search where there is more or less of
-//! a resource over time, by definition.
+//! EASY, conservative backfilling and the heuristic path of a search where the amounts of resources
+//! change over time, by definition.
 //!
-//! Jobs are those of [`vectors`](crate::vectors). Of each resource there is so much, and changes
-//! are known from some time on. Time is walked from event to event, and what there is at a time, as
-//! far as is known, and what is taken then is summed up from scratch each time it is asked for.
+//! Jobs are those of [`vectors`](crate::vectors). Each resource has an amount at the beginning, and
+//! each change is known from some time on. Time goes from event to event. The amount at a time, as
+//! far as is known, and the amount taken then are summed up from scratch whenever they are needed.
 //!
-//! - A running job keeps what it holds where there comes to be less than that.
+//! - A running job keeps what it holds when the amount falls below that.
 //! - A job that asks for more of a resource than there is and than is known to come does not wait:
 //!   it comes to the queue when that changes, in its place.
 //! - A job fits where, for as long as it is predicted to run, no more is taken than there is. A
 //!   running job that has outlived its prediction ends now, as far as a plan goes; what it holds is
 //!   not free for a start.
-//! - EASY: jobs start from the head of the queue while they fit. The first that does not is planned
-//!   at its first place, if it has one and jobs have reservations; one that has none is in no other's
-//!   way. Others start that fit beside. Several reservations: each of the first jobs of the queue
-//!   starts or is planned, and others start that fit beside.
+//! - EASY: jobs start from the head of the queue while they fit. The first that does not fit is
+//!   planned at its first place, if it has one and jobs have reservations. A job without a place is
+//!   in no other's way. Others start that fit beside. Several reservations: each of the first jobs
+//!   of the queue starts or is planned, and others start that fit beside.
 //! - Conservative backfilling: at every event all jobs are planned in the order of their planned
 //!   starts, newcomers last, each at its first place.
 //! - The heuristic path: at every event all jobs are planned in the order of arrival.
@@ -22,10 +22,10 @@
 use crate::JobOut;
 use crate::vectors::VectorJob;
 
-/// A change of how much there is of a resource.
+/// A change in the amount of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NaiveSupply {
-    /// Its place among the amounts of a job.
+    /// Place of the resource among the amounts of a job.
     pub resource: usize,
     /// Beginning.
     pub from: i64,
@@ -42,7 +42,7 @@ pub enum SuppliedRule {
     Easy {
         /// Shortest prediction first, else first come first served: queue and backfilling.
         shortest: (bool, bool),
-        /// True if other jobs start than the head of the queue.
+        /// True if jobs other than the head of the queue may start.
         backfills: bool,
         /// Number of reservations.
         reservations: usize,
@@ -77,7 +77,7 @@ struct SuppliedWorld<'a> {
     out: Vec<JobOut>,
 }
 
-/// Runs a policy over jobs in order of arrival on a machine with so much of each resource before
+/// Runs a policy over jobs in order of arrival. `machine` has the amount of each resource before
 /// the first change.
 ///
 /// # Panics
@@ -124,20 +124,20 @@ pub fn run(rule: SuppliedRule, jobs: &[VectorJob], machine: &[i64], supply: &[Na
 }
 
 impl<'a> SuppliedWorld<'a> {
-    /// How much there is at a time, as far as is known now.
+    /// Returns the amount at a time, as far as is known now.
     fn there(&self, resource: usize, at: i64) -> i64 {
         let known = self.supply.iter().filter(|step| step.resource == resource && step.known <= self.now);
         let last = known.filter(|step| step.from <= at).max_by_key(|step| step.from);
         last.map_or(self.machine[resource], |step| step.amount)
     }
 
-    /// Times ahead at which there comes to be more or less of something, as far as is known now.
+    /// Returns the times ahead at which amounts change, as far as is known now.
     fn steps(&self) -> impl Iterator<Item = i64> + 'a {
         let now = self.now;
         self.supply.iter().filter(move |step| step.known <= now && step.from > now).map(|step| step.from)
     }
 
-    /// Jobs that ask for more than there is and will be are not in the queue.
+    /// Keeps jobs out of the queue that ask for more than there is and will be.
     fn sift(&mut self) {
         let served = |&j: &usize| {
             let mut asks = self.jobs[j].asks.iter().enumerate();
@@ -169,7 +169,7 @@ impl<'a> SuppliedWorld<'a> {
         self.out[j] = JobOut { start: self.now, end: self.now + self.jobs[j].run };
     }
 
-    /// Places of the running jobs.
+    /// Returns the places of the running jobs.
     fn taken(&self) -> Vec<SuppliedPlace<'a>> {
         let jobs = self.jobs;
         let of = |&j: &usize| SuppliedPlace { from: i64::MIN, to: self.predicted_end(j), asks: &jobs[j].asks };
@@ -191,7 +191,7 @@ impl<'a> SuppliedWorld<'a> {
         })
     }
 
-    /// The first place of a job.
+    /// Returns the first place of a job.
     fn earliest(&self, taken: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
         let ends = taken.iter().map(|t| t.to).filter(|&to| to > self.now);
         let mut times: Vec<i64> = ends.chain(self.steps()).chain([self.now]).collect();
@@ -199,7 +199,7 @@ impl<'a> SuppliedWorld<'a> {
         times.into_iter().map(|at| self.place_at(j, at)).find(|&place| self.fits(taken, place))
     }
 
-    /// Starts a job, if it fits now. Returns whether it does.
+    /// Starts a job if it fits now. Returns whether it does.
     fn starts(&mut self, j: usize, taken: &mut Vec<SuppliedPlace<'a>>) -> bool {
         let place = self.place_at(j, self.now);
         let fits = self.is_free(j) && self.fits(taken, place);

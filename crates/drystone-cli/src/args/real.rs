@@ -13,8 +13,8 @@ pub(crate) struct RealArgs {
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) outages: Option<PathBuf>,
 
-    /// Licences, memory and other counted resources of which there is more or less over time: a
-    /// table with the columns resource, from, amount, announced.
+    /// Amounts of licences, memory and other counted resources over time: a table with the columns
+    /// resource, from, amount, announced.
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) supply: Option<PathBuf>,
 

@@ -384,7 +384,7 @@ fn a_supply_that_cannot_be_is_told() {
     let asks = ["--resources", "asks.csv", "--supply"];
     let text = told(&[&asks[..], &["never.csv"]].concat());
     assert!(
-        text.contains("only 2 of `license:cad` are there in the end: job 2, submitted at 5 s, asks for 3"),
+        text.contains("in the end the machine has only 2 of `license:cad`: job 2, submitted at 5 s, asks for 3"),
         "{text}"
     );
     assert!(!text.contains("bug of the policy"), "{text}");

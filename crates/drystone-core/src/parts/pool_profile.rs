@@ -120,7 +120,7 @@ impl PoolProfile {
         }
     }
 
-    /// There is so much more of a resource from a time on, or, below 0, less.
+    /// Adds an amount to what is free of a resource from a time on; below 0 takes it away.
     pub fn alter(&mut self, from: Time, resource: ResourceId, change: i64) {
         let sign = change.signum();
         self.change(from, Time::MAX, &[(resource, change.unsigned_abs())], sign);

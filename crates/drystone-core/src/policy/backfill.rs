@@ -559,7 +559,7 @@ impl Policy for Backfill {
     }
 
     fn resumes(&self) -> bool {
-        // Where no power is counted it never suspends a job.
+        // Where no power is counted the policy never suspends a job.
         self.sizes.drop == DropRule::Suspend && self.shaped.is_some()
     }
 

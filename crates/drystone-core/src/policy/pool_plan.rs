@@ -6,7 +6,7 @@ use crate::model::{JobId, Procs, ResourceId, Span, Time};
 use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
 
 /// Makes the profile that of the running jobs, given with their ends in ascending order, and of
-/// what is announced to come or to go.
+/// the announced changes of further resources.
 pub(super) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
     if let Some(resources) = view.resources() {
         let ends = ends.map(|(end, id)| (end, resources.table().totals(view.job(id).demand)));

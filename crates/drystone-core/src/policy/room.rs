@@ -107,7 +107,7 @@ impl OpenRoom {
         }
     }
 
-    /// There is so much more of a resource, or, below 0, less.
+    /// Adds an amount to what is free of a resource; below 0 takes it away.
     pub(super) fn alter(&mut self, resource: ResourceId, change: i64) {
         if let Some(amount) = self.amounts.get_mut(resource.index()) {
             *amount += change;
@@ -179,7 +179,7 @@ pub(super) struct PlanRoom {
     procs: Profile,
     pools: Option<Box<PoolProfile>>,
     nodes: Option<Box<NodeRoom>>,
-    /// Times at which there comes to be more or less of a further resource.
+    /// Times at which the amount of a further resource changes.
     supply: Vec<Time>,
     /// Reservations of further resources since the oldest mark, latest last.
     #[serde(skip)]
@@ -307,8 +307,8 @@ impl PlanRoom {
         }
     }
 
-    /// The times at which what is free may change, ascending: the present, and starts and ends of
-    /// all jobs among them.
+    /// Returns the times at which free amounts may change, in ascending order. The present and the
+    /// starts and ends of all jobs are among them.
     pub(super) fn times(&self) -> Cow<'_, [Time]> {
         let times = match &self.nodes {
             // Every job needs processors.

@@ -38,7 +38,7 @@ pub enum Chapter {
         resource: String,
         /// Amount that it asks for, with its unit.
         asks: String,
-        /// Amount that is there.
+        /// Amount that there is.
         there: String,
     },
     /// It may start again, or for the first time.

@@ -149,8 +149,9 @@ pub trait Observer {
     #[inline]
     fn limited(&mut self, _now: Time, _id: JobId, _limit: &JobLimit) {}
 
-    /// A job that is held back asks for more of a resource than there is and than is announced to
-    /// come: its name, and what is asked for and is there, for people.
+    /// A job is held back because it asks for more of a resource than there is and than is
+    /// announced to come. `_amounts` has the amount asked for and the amount that there is, as
+    /// texts.
     #[inline]
     fn short(&mut self, _now: Time, _id: JobId, _resource: &str, _amounts: (&str, &str)) {}
 
@@ -173,8 +174,8 @@ pub trait Observer {
     #[inline]
     fn lost(&mut self, _ended: &EndedJob<'_>) {}
 
-    /// Processors have gone, have come back, or were announced to go, or there comes to be more or
-    /// less of a further resource. `foreseen` says whether all
+    /// Processors have gone, have come back, or were announced to go, or the amount of a further
+    /// resource has changed or was announced to change. `foreseen` says whether all
     /// of it was known before: then no plan has to change.
     #[inline]
     fn capacity(&mut self, _now: Time, _foreseen: bool) {}

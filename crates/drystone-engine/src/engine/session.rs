@@ -106,8 +106,8 @@ pub struct Session {
     size_changes: Vec<SizeChange>,
     /// Time at which the next prediction expires: see [`Session::next_expiry`].
     expiry: Time,
-    /// Jobs that have come to be held back for lack of supply, or are so no more, that nothing has
-    /// asked for yet; `None` where nothing asks.
+    /// Jobs held back for lack of supply (true) or released from that (false) since the list was
+    /// taken; `None` where no list is kept.
     sifted: Option<Vec<(JobId, bool)>>,
     /// True if it was woken since its last decision.
     woken: bool,
@@ -142,7 +142,7 @@ struct SessionState {
     draining: bool,
     /// Losses of processors, once there was one.
     capacity: Option<Box<AnnouncedLosses>>,
-    /// Supply of further resources, once anything was said of it.
+    /// Supply of further resources; `None` until it is set.
     supply: Option<Box<SupplyBook>>,
     /// Suspended jobs unknown to the policy: another than the policy suspended them and resumes
     /// them.

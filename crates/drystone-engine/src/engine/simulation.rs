@@ -92,7 +92,7 @@ struct MachineState {
     gone: bool,
     /// Time of the source's next event; [`Time::MAX`] for never.
     next_arrival: Time,
-    /// Changes of supply so far, and news of some.
+    /// Number of times of the timetable of supply that have come.
     supply_at: usize,
     now: Time,
     /// Sizes of jobs, where there are any.

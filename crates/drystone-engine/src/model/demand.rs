@@ -257,7 +257,7 @@ pub enum ResourceError {
         amount: u64,
     },
     /// A demand for a resource that the table does not have.
-    #[error("a demand names resource {0}, but the machine has {1} of them")]
+    #[error("a demand names resource {0}, but the machine has only {1} resources")]
     Unknown(u16, usize),
     /// More resources or demands than can be numbered.
     #[error("more resources or demands than can be numbered")]
@@ -273,7 +273,7 @@ pub struct ResourceTable {
     fill: Option<NodeFill>,
     /// The first one is empty.
     demands: Vec<Demand>,
-    /// Changes of how much of a resource there is, in order of time.
+    /// Changes in the amounts of resources, in order of time.
     supply: Vec<SupplyStep>,
 }
 
@@ -313,8 +313,8 @@ impl ResourceTable {
         self.resources.iter().position(|resource| resource.name == name).map(|at| ResourceId(at as u16))
     }
 
-    /// Changes of how much of a resource there is, in order of time; before the first one there is
-    /// the total.
+    /// Returns the changes in the amounts of resources, in order of time. Before its first change a
+    /// resource has its total.
     #[inline]
     #[must_use]
     pub fn supply(&self) -> &[SupplyStep] {
@@ -328,9 +328,10 @@ impl ResourceTable {
         begun.next_back().map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
     }
 
-    /// Returns the table with other changes of supply in place of its own. The total of a resource
-    /// of which there is more later becomes the most; before the first change there is what there
-    /// was, or what a step at [`Time::MIN`] says.
+    /// Returns the table with these changes of supply in place of its own.
+    ///
+    /// The total of each resource becomes the largest amount that there ever is. Before its first
+    /// change a resource has the amount of a step at [`Time::MIN`], or else what it had at first.
     ///
     /// # Errors
     /// A resource that is not in the table, more than [`AMOUNT_LIMIT`], an announcement that comes

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct ResourceId(pub u16);
 
 impl ResourceId {
-    /// The place as an index.
+    /// Returns the place as an index.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {

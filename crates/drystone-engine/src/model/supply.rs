@@ -1,14 +1,14 @@
-//! How much of a counted resource there is over time: licences that expire, bandwidth by night.
+//! Amounts of counted resources over time: licences that expire, bandwidth by night.
 
 use super::{ResourceId, TIME_LIMIT, Time};
 use serde::{Deserialize, Serialize};
 
-/// A change of how much of a resource there is, as the machine's operators know it afterwards.
+/// A change in the amount of a resource, as the machine's operators know it afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SupplyStep {
     /// Resource concerned.
     pub resource: ResourceId,
-    /// Time from which on there is so much of it.
+    /// Time of the change.
     pub from: Time,
     /// Amount from then on, in the unit of the resource.
     pub amount: u64,
@@ -23,7 +23,7 @@ impl SupplyStep {
         self.announced.map_or(self.from, |announced| announced.min(self.from))
     }
 
-    /// Returns the mistake in it by itself.
+    /// Returns the mistake that the step has on its own, if any: its field and a description.
     pub(crate) fn problem(&self) -> Option<(SupplyField, String)> {
         let far = |time: Time| time.0.unsigned_abs() > TIME_LIMIT.unsigned_abs();
         if far(self.from) && self.from > Time::MIN {
@@ -41,7 +41,7 @@ impl SupplyStep {
     }
 }
 
-/// A part of a change of supply, to say where it is wrong.
+/// Field of a change of supply that has a mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SupplyField {
@@ -55,11 +55,11 @@ pub enum SupplyField {
     Announced,
 }
 
-/// Changes of supply that cannot be.
+/// Mistake in a list of changes of supply.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("change of supply {}: {problem}", .index + 1)]
 pub struct SupplyError {
-    /// Its place in the list given, from 0.
+    /// Place of the change in the list, from 0.
     pub index: usize,
     /// Field with the mistake.
     pub field: SupplyField,

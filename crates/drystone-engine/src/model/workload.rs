@@ -211,8 +211,8 @@ impl Workload {
         self.resources.as_ref()
     }
 
-    /// Lets the machine have as much of its resources over time as a table says, which is that of
-    /// the workload with another supply ([`ResourceTable::with_supply`]).
+    /// Returns the workload with another table of resources: its own one with other changes of
+    /// supply ([`ResourceTable::with_supply`]).
     #[must_use]
     pub fn with_supply_of(self, table: ResourceTable) -> Workload {
         Workload { resources: Some(Arc::new(table)), ..self }

@@ -54,8 +54,8 @@ pub enum PolicyEvent {
     /// A job that the policy does not hold is suspended, and the policy is to resume it. Sent
     /// only to policies that [resume](Policy::resumes) such jobs.
     Parked(JobId),
-    /// Processors have failed, come back or been drained, or there is more or less of a further
-    /// resource, or it is known for the first time that this will be: [`View::outlook`],
+    /// Processors have failed, come back or been drained, or the amount of a further resource has
+    /// changed, or it is known for the first time that one of these will happen: [`View::outlook`],
     /// [`View::free`] and [`View::resources`] are new.
     Capacity,
     /// A running job has another size: a change that was pending has taken effect, or an outage has
@@ -223,8 +223,8 @@ pub enum Action {
         /// Its value from now on.
         value: i64,
     },
-    /// Resume a suspended job on any free processors, with another size: a change of size at the
-    /// resumption, with its cost.
+    /// Resume a suspended job on any free processors, with another size. The change of size has its
+    /// usual cost.
     ResumeWith {
         /// Job concerned.
         job: JobId,
@@ -618,8 +618,8 @@ pub trait Policy: Snapshot + Send + Sync {
         false
     }
 
-    /// Returns whether it resumes suspended jobs that it is given ([`PolicyEvent::Parked`]): one
-    /// that does not is given none.
+    /// Returns whether the policy resumes suspended jobs that it receives
+    /// ([`PolicyEvent::Parked`]). A policy that does not receives none.
     fn resumes(&self) -> bool {
         self.needs().suspend
     }

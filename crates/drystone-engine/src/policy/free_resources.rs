@@ -16,7 +16,7 @@ pub struct FreeResources {
     /// By resource. Below 0 where jobs hold more than there is: another scheduler has started them,
     /// or there is less than there was.
     levels: Vec<i64>,
-    /// How much there is of each now; empty while that is the total of each.
+    /// Present amount of each, free or held; empty while that is the total of each.
     supply: Vec<u64>,
     nodes: Option<Box<FreeNodes>>,
 }
@@ -109,7 +109,7 @@ impl FreeResources {
         &self.levels
     }
 
-    /// Returns how much there is of a resource now, free or held by jobs; 0 for an unknown resource.
+    /// Returns the present amount of a resource, free or held by jobs; 0 for an unknown resource.
     #[inline]
     #[must_use]
     pub fn supply(&self, id: ResourceId) -> u64 {
@@ -117,7 +117,7 @@ impl FreeResources {
         self.supply.get(id.index()).copied().unwrap_or_else(total)
     }
 
-    /// There is so much of each resource from now on. What jobs hold stays theirs.
+    /// Sets the amount of each resource from now on. Jobs keep what they hold.
     pub(crate) fn set_supply(&mut self, supply: Vec<u64>) {
         for (at, (level, &amount)) in self.levels.iter_mut().zip(&supply).enumerate() {
             let total = || self.table.resource(ResourceId(at as u16)).map_or(0, |resource| resource.total);

@@ -24,10 +24,10 @@ pub struct Drain {
     pub until: Time,
 }
 
-/// How much of a resource there is from a time on, as far as is known.
+/// Amount of a resource from a time on, as far as is known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct KnownSupply {
-    /// Time from which on there is so much. One in the future is announced.
+    /// Time from which on there is this amount. A time in the future is announced.
     pub from: Time,
     /// Resource concerned.
     pub resource: ResourceId,
@@ -35,7 +35,7 @@ pub struct KnownSupply {
     pub amount: u64,
 }
 
-/// An announced change of how much there is of a resource.
+/// An announced change in the amount of a resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct SupplyChange {
     /// Time at which it happens.
@@ -88,7 +88,7 @@ impl Outlook {
         &self.windows
     }
 
-    /// The announced changes of how much there is of further resources, in ascending order of time.
+    /// Returns the announced changes of further resources, in ascending order of time.
     #[inline]
     #[must_use]
     pub fn supply(&self) -> &[SupplyChange] {
@@ -101,8 +101,8 @@ impl Outlook {
         self.supply.iter().any(|step| step.change > 0)
     }
 
-    /// Returns the time at which the first processors go as announced, or a further resource
-    /// changes.
+    /// Returns the time of the first announced change: processors go, or the amount of a further
+    /// resource changes.
     #[inline]
     #[must_use]
     pub fn first_change(&self) -> Option<Time> {

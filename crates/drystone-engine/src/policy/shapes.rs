@@ -39,7 +39,7 @@ pub(crate) struct SizeState {
     pub(crate) stall: Span,
     /// Size to come, and when.
     pub(crate) pending: Option<(Procs, Time)>,
-    /// Time at which the change that is pending began, where its processors go at the end of it.
+    /// Time at which the pending change began, where processors are given back at its end.
     pub(crate) changes_since: Option<Time>,
     /// The job before the changes of the last instant that changed it.
     pub(crate) base: Option<SizeBase>,
@@ -49,7 +49,7 @@ pub(crate) struct SizeState {
     pub(crate) limit: Option<Time>,
     /// Predicted seconds that are left beyond that time.
     pub(crate) beyond: Span,
-    /// Time of its suspension, where it is suspended and the limit stays.
+    /// Time of the suspension, where the job is suspended and its limit does not move.
     pub(crate) paused: Option<Time>,
 }
 
@@ -202,7 +202,7 @@ impl ShapeWorld {
         pending.map_or(0, |(to, _)| to.saturating_sub(size))
     }
 
-    /// Returns the time at which a job gives processors back that begins a change then.
+    /// Returns the time at which a job that begins a change at `at` gives processors back.
     pub(crate) fn release(&self, id: JobId, at: Time, from: Procs, to: Procs) -> Time {
         match self.rules.releases_late && to < from {
             true => at + self.shape(id).map_or(Span::ZERO, |shape| shape.shrink_cost),

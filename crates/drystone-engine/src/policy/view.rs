@@ -333,7 +333,7 @@ impl<'a> View<'a> {
 
     /// Returns the free resources beyond processors, before anything that is being decided now;
     /// `None` on a machine that has nothing else that is counted. Processors that fail take none of
-    /// it with them; announced changes of how much there is are in [`View::outlook`].
+    /// it with them; announced changes of the amounts are in [`View::outlook`].
     #[inline]
     #[must_use]
     pub fn resources(&self) -> Option<&'a FreeResources> {

@@ -75,15 +75,15 @@ impl<'a> View<'a> {
         self.shapes()?.states.get(&id)?.pending
     }
 
-    /// Returns whether a running job is about to give processors back: it began to shrink, which
-    /// nothing but an outage stops.
+    /// Returns whether a running job has begun to shrink and is about to give processors back. Only
+    /// an outage or a suspension stops that.
     #[must_use]
     pub fn gives_back(&self, id: JobId) -> bool {
         self.shapes().and_then(|shapes| shapes.states.get(&id)).is_some_and(|state| state.changes_since.is_some())
     }
 
-    /// Returns the time at which a running job gives processors back, or has new ones, if it
-    /// changes to this size then, which is now or later.
+    /// Returns the time at which a running job gives processors back, or has new ones, if it begins
+    /// to change to this size at `at`, which is now or later.
     ///
     /// # Panics
     /// As [`View::job`].
@@ -153,7 +153,7 @@ impl<'a> View<'a> {
                 SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall + beyond }
             }
         };
-        // One that gives processors back has paid for it.
+        // A job that gives processors back has paid for the change.
         let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, at)));
         let cost = if is_paid { Span::ZERO } else { self.resize_cost(id, base.procs, to) };
         let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
@@ -161,8 +161,8 @@ impl<'a> View<'a> {
         shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
     }
 
-    /// Returns the time for which a suspended job is predicted to hold its processors from its
-    /// resumption on, if it resumes with this size.
+    /// Returns the time for which a suspended job is predicted to hold its processors after it
+    /// resumes with this size.
     ///
     /// # Panics
     /// As [`View::job`].

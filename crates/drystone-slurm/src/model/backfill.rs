@@ -576,7 +576,7 @@ impl BackfillPass {
                 continue;
             }
             if search.is_exact && now < start && start <= self.window_end {
-                // Without room for the whole plan any nodes meet other plans.
+                // Without room for the whole plan, all nodes that could be chosen meet other plans.
                 let span =
                     (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
                 let (number, ends) = (usize::from(job.part), scratch.ends(cluster));

@@ -210,7 +210,7 @@ impl ModelCluster {
         known.demand.licences.iter().all(free)
     }
 
-    /// There are so many of each licence from now on; jobs keep those that they hold.
+    /// Sets the number of each licence from now on. Jobs keep those that they hold.
     pub(crate) fn set_licences(&mut self, counts: &[u32]) {
         for (known, &count) in self.machine.resources.licences.iter_mut().zip(counts) {
             known.1 = count;

@@ -2,18 +2,18 @@
 
 use super::{ModelCluster, NodeSet};
 
-/// The words of each running job's nodes that are not empty, one job after the other.
+/// Words of the running jobs' node sets that are not empty, one job after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldWords {
-    /// State of the cluster that they are of.
+    /// State of the cluster to which they belong.
     of: Option<u64>,
     words: Vec<(u32, u64)>,
-    /// Where the words of the job in each place begin and end.
+    /// Beginning and end of the words of the job in each place.
     spans: Vec<(u32, u32)>,
 }
 
 impl HeldWords {
-    /// Sees to it that they are of the present state.
+    /// Brings the words up to the present state.
     pub(super) fn renew(&mut self, cluster: &ModelCluster) {
         if self.of == Some(cluster.state()) {
             return;

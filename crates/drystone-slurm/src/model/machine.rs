@@ -310,7 +310,7 @@ pub struct RunningModelJob {
 }
 
 impl RunningModelJob {
-    /// Number of its nodes among these.
+    /// Returns the number of the job's nodes among these.
     pub(crate) fn count_on(&self, nodes: &NodeSet) -> u32 {
         nodes.common_sparse(&self.words) as u32
     }

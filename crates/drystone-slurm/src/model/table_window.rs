@@ -69,7 +69,7 @@ impl PlanTable {
     ) -> Option<LikelyTry> {
         self.renew_idle(&mut idle);
         let mut window = std::mem::take(&mut self.window);
-        // Tries of one search only move on.
+        // Tries of one search only move forward in time.
         if !std::mem::replace(&mut search.slides, true) {
             window.clear();
         }
@@ -122,7 +122,7 @@ impl PlanTable {
             let part = self.classes.part(number);
             let step = idle.steps.step_at(idle.cluster, next.map_or(i64::MAX, |_| later));
             let room = self.idle.count(set_in_part(window.set(), part), step, idle.steps, &self.classes);
-            // No more than one processor of each node is idle where nodes have one.
+            // Where nodes have one processor, room for so many processors is as many nodes.
             let counts = (single && room >= u64::from(search.need()))
                 || self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
             let fails = !counts || room < cpus;
@@ -153,8 +153,8 @@ impl PlanTable {
         }
     }
 
-    /// Returns whether a plan of so many processors, on nodes of a partition that are idle by `time`,
-    /// certainly meets plans made before it between `start` and `end`.
+    /// Returns whether a plan of so many processors, on nodes of a partition that are idle by
+    /// `time`, certainly meets plans made before it between `start` and `end`.
     pub(super) fn lacks_room(
         &mut self,
         number: usize,
@@ -242,7 +242,7 @@ pub(super) struct PlaceSearch {
     pub(super) is_hopeless: bool,
     /// True if nothing but processors and nodes is asked for.
     pub(super) is_exact: bool,
-    /// True if the window of the table is that of its last try.
+    /// True if the window of the table is that of this search's last try.
     pub(super) slides: bool,
 }
 

@@ -125,8 +125,7 @@ pub static SLURM: PolicyKind =
                 "begins",
                 AUTO,
                 &[Takes::Words(&[AUTO]), Takes::Form(&DATE)],
-                "local date and time at which the simulation begins: PriorityUsageResetPeriod forgets use on days of the calendar; \
-                 auto: it forgets none",
+                "local date and time at which the simulation begins, needed for PriorityUsageResetPeriod; auto: no use is forgotten",
             )
             .expert(),
             own("maxtime", AUTO, &MINUTES, "minutes of the longest limit, in every partition").expert(),

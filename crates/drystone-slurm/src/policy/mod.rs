@@ -257,7 +257,7 @@ impl SiteAtWork {
         self.site.set_out(now, CapacityOutlook { out, lame, closures, licences });
     }
 
-    /// Returns how many there are of each licence; nothing where that never changes.
+    /// Returns the number of each licence; empty where that never changes.
     fn licences(&self, view: &View<'_>) -> Vec<u32> {
         let Some(resources) = view.resources().filter(|free| !free.table().supply().is_empty()) else {
             return Vec::new();

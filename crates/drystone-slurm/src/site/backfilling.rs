@@ -73,7 +73,7 @@ impl ModelSite {
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let shortcut = !full && !self.cluster.preempting.is_on();
-        // The last job that may still start: the pass has to come to it before it is over.
+        // The last job that may still start and that the pass can come to before it ends.
         let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
         let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
         let (mut started, mut done) = (Vec::new(), 0);

@@ -14,7 +14,8 @@ pub enum PriorityFormula {
     Tree,
     /// 2 to the power of minus use over shares.
     Classic,
-    /// The same, but the depth of the tree does not lessen what separates users (`DEPTH_OBLIVIOUS`).
+    /// The classic formula without the effect of depth: siblings are as far apart at any depth of
+    /// the tree (`DEPTH_OBLIVIOUS`).
     DepthOblivious,
 }
 
@@ -45,7 +46,7 @@ struct FairNode {
     norm: f64,
     /// Decayed processor-seconds of it and all below.
     used: f64,
-    /// Its part of all use, as worked out last.
+    /// Part of all use, as worked out last.
     part: f64,
     /// Effective use, as worked out last; `None`: not yet.
     effective: Option<f64>,
@@ -64,7 +65,7 @@ impl FairShare {
         fair
     }
 
-    /// From now on use is forgotten at these times.
+    /// Sets the times at which use is forgotten.
     pub fn set_reset(&mut self, reset: Option<UsageReset>) {
         self.reset = reset;
     }
@@ -156,9 +157,9 @@ impl FairShare {
         }
     }
 
-    /// A calculation begins at `now` seconds: old use counts less, or no more where a day of the
-    /// calendar was passed on which it is forgotten. But for the tree formula,
-    /// accounts keep the effective use that they had before.
+    /// Begins a calculation at `now` seconds: old use counts less, or not at all if a day on which
+    /// it is forgotten has begun. Except with the tree formula, accounts keep the effective use
+    /// that they had before.
     pub fn begin(&mut self, now: i64) {
         if self.reset.as_mut().is_some_and(|reset| reset.is_due(now)) {
             self.nodes.iter_mut().for_each(|node| node.used = 0.0);
@@ -257,9 +258,12 @@ impl FairShare {
         }
     }
 
-    /// Effective use of an association below `above`, whatever the depth: use over shares of the
-    /// one above times what sets this one apart from its siblings, which counts less where it would
-    /// make up for the one above. Of siblings counts the use that was worked out for them last.
+    /// Returns the effective use of an association below `above`, whatever the depth.
+    ///
+    /// It is the product of two ratios and the shares: use over shares of the association above,
+    /// and use over shares of this one relative to its siblings. The second ratio counts less where
+    /// it points the other way than the first. The use of siblings is that worked out for them
+    /// last.
     fn oblivious(&self, index: usize, above: usize, of_above: f64) -> f64 {
         let (node, parent) = (&self.nodes[index], &self.nodes[above]);
         if [node.norm, parent.norm, of_above, node.part].contains(&0.0) {
@@ -344,10 +348,11 @@ mod tests {
 
     /// `a` has used 40 of 50 on 3 of 4 shares, `b` 10 on 1 of 4. Use over shares is 16/15 and 0.8.
     ///
-    /// When `x` is met first, `y` has no part yet: `x` has 0.6/0.375 of the 0.6/0.75 of the siblings,
-    /// twice as much, so 16/15 times 2. `y` has (0.2/0.375)/(0.8/0.75), half as much, which would
-    /// make up for the account: the power is 1/(1 + (5 ln 16/15)²) = 0.905690. `z` is alone. At the
-    /// next calculation `x` has (0.6/0.375)/(0.8/0.75), 1.5 times as much as its siblings.
+    /// `x` is worked out first, when `y` has no part yet. So `x` has 0.6/0.375 against 0.6/0.75 of
+    /// the siblings, which is twice as much: 16/15 times 2. `y` has (0.2/0.375)/(0.8/0.75), half as
+    /// much, which points the other way than the account, so the power is 1/(1 + (5 ln 16/15)²) =
+    /// 0.905690. `z` is alone. At the next calculation `x` has (0.6/0.375)/(0.8/0.75), 1.5 times as
+    /// much as its siblings.
     #[test]
     fn the_depth_of_the_tree_may_not_count() {
         let (mut fair, [x, y, z]) = tree(PriorityFormula::DepthOblivious);
@@ -362,8 +367,8 @@ mod tests {
         near(fair.factor(x), (-1.6_f64).exp2());
     }
 
-    /// Both users have used 10 when the clock passes midnight. The calculation after it forgets that,
-    /// and charges what runs since the calculation before.
+    /// Both users have used 10 when the clock passes midnight. The calculation after it forgets
+    /// that, and charges what runs since the calculation before.
     #[test]
     fn use_is_forgotten_at_the_first_calculation_of_a_day() {
         let (mut fair, [x, _, z]) = tree(PriorityFormula::Classic);

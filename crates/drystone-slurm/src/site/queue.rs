@@ -58,8 +58,8 @@ impl ModelSite {
         }
     }
 
-    /// While no job waits, makes the calculations up to `now` seconds that forget use, each with the
-    /// one before it, up to which use is charged.
+    /// Makes the calculations up to `now` seconds that forget use, while no job waits. The
+    /// calculation before each of them is made as well, since use is charged up to that one.
     pub(super) fn forget_use(&mut self, now: i64) {
         while let Some(priorities) = self.priorities.as_ref().filter(|_| self.queue.is_empty()) {
             let Some(reset) = priorities.fair.next_reset() else { return };

@@ -1,32 +1,33 @@
-//! Places of the queue that a backfill pass can come to before it has tested as many jobs as it may.
+//! Places of the queue that a backfill pass can reach before it has tested as many jobs as it may.
 
 use crate::conf::SchedParams;
 use crate::model::{ModelCluster, NONE, Pending};
 use std::collections::VecDeque;
 
-/// Seconds for which a job has to be sure to count: those that are not for long would have the next
-/// pass made soon.
+/// Seconds for which a job has to be sure to count. A shorter time would make the next pass
+/// necessary soon.
 const LEAST: i64 = 300;
 
 /// Places that a pass may still come to.
 ///
-/// A job counts among those tested at its first try, if as many nodes as it needs have no plan that
-/// begins before its end. Nodes of a running job have none before the end of its limit. So some jobs
-/// are sure to count, whatever is planned before them, and a pass ends once so many have.
+/// A job counts as tested at its first try if as many nodes as it needs have no plan that begins
+/// before its end. Nodes of a running job have no plan before the end of its limit. So some jobs
+/// are sure to count, whatever is planned before them. A pass ends once it has tested as many as it
+/// may.
 pub(super) struct PassReach {
     /// For each place up to the last one, the time before which the job there is sure to count;
     /// [`i64::MIN`]: it is not.
     sure: Vec<i64>,
-    /// Sure ones behind the present place and before the end.
+    /// Number of jobs that are sure to count, behind the present place and before the end.
     ahead: i64,
-    /// Jobs that the pass tests at most.
+    /// Largest number of jobs that the pass tests.
     most: i64,
-    /// The pass does not come to this place, nor behind it.
+    /// First place that the pass does not reach.
     end: usize,
 }
 
 impl PassReach {
-    /// The places from the beginning of the queue to `last` that a pass at `now` seconds may come to.
+    /// Returns the places up to `last` that a pass at `now` seconds may reach.
     pub(super) fn new(
         cluster: &ModelCluster,
         queue: &VecDeque<Pending>,
@@ -53,13 +54,13 @@ impl PassReach {
         reach
     }
 
-    /// Returns the first place that the pass does not come to.
+    /// Returns the first place that the pass does not reach.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// The pass is done with the job at `place`, and has tested so many. Returns whether there are
-    /// fewer places.
+    /// Notes that the pass is done with the job at `place` and has tested `tried` jobs. Returns
+    /// whether it can now reach fewer places.
     pub(super) fn pass(&mut self, place: usize, tried: i64) -> bool {
         if place >= self.end.min(self.sure.len()) {
             return false;
@@ -85,7 +86,7 @@ impl PassReach {
     }
 }
 
-/// Returns whether nothing but the count of jobs tested ends a pass or skips a job.
+/// Returns whether nothing but the number of tested jobs ends a pass or makes it skip a job.
 fn counts_alone(cluster: &ModelCluster, params: &SchedParams) -> bool {
     let skips = [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
     cluster.idle.is_single()
@@ -99,7 +100,7 @@ fn counts_alone(cluster: &ModelCluster, params: &SchedParams) -> bool {
         && params.assoc_limit_stop == 0
 }
 
-/// Returns whether a job is tested whenever the pass comes to it.
+/// Returns whether a job is tested whenever the pass reaches it.
 fn is_plain(cluster: &ModelCluster, job: &Pending) -> bool {
     job.demand == 0
         && job.array == NONE
@@ -124,8 +125,8 @@ impl HeldNodes {
         HeldNodes(ends)
     }
 
-    /// Returns the time before which as many nodes as a job needs have no plan up to its end, should
-    /// it begin then.
+    /// Returns the time before which a job may begin so that as many nodes as it needs have no plan
+    /// up to its end.
     fn suffice_until(&self, job: &Pending) -> i64 {
         let first = self.0.partition_point(|&(_, sum)| sum < job.min_nodes);
         self.0.get(first).map_or(i64::MIN, |&(begin, _)| begin.saturating_sub(job.limit))
@@ -137,9 +138,10 @@ mod tests {
     use super::*;
     use crate::model::{Alloc, ModelMachine, NodeSet};
 
-    /// Eight nodes: four are held up to 1,000 s, two up to 100 s, two are idle. A pass tests two jobs.
-    /// The first may not count, since it wants five nodes; the second and the fourth are sure to, the
-    /// third is too long, so that the pass comes to the fourth at most.
+    /// Of eight nodes four are held up to 1,000 s, two up to 100 s, and two are idle. A pass tests
+    /// two jobs. The first may not count, since it wants five nodes. The third may not, since it is
+    /// too long. The second and the fourth are sure to count, so the pass reaches the fourth at
+    /// most.
     #[test]
     fn a_pass_ends_once_those_that_are_sure_to_count_have() {
         let mut cluster = ModelCluster::new(ModelMachine::uniform(8, 1));
@@ -162,14 +164,14 @@ mod tests {
         let mut reach = new(5);
         assert!(reach.pass(0, 1));
         assert_eq!(reach.end(), 2);
-        // It does not, and the third does: the fourth is not reached.
+        // The first does not count, and the third does: the fourth is not reached.
         let mut reach = new(5);
         assert!(!reach.pass(0, 0));
         assert_eq!(reach.holds_until(0), 301, "at 301 s the second would end at 960 s");
         assert!(!reach.pass(1, 1));
         assert!(reach.pass(2, 2));
         assert_eq!(reach.end(), 3);
-        // Without a limit of tests that is less than the queue, all places are.
+        // Where the pass may test more jobs than wait, all places are reached.
         let params = SchedParams::default();
         assert_eq!(PassReach::new(&cluster, &queue, (0, 5), &params).end(), 6);
     }

@@ -20,7 +20,7 @@ pub enum ResetPeriod {
 }
 
 impl ResetPeriod {
-    /// Reads Slurm's word; `None` for one that forgets no use later than at the beginning.
+    /// Reads Slurm's word; `None` for one with which no use is forgotten after the beginning.
     pub fn read(word: &str) -> Option<ResetPeriod> {
         match word.to_ascii_uppercase().as_str() {
             "DAILY" => Some(ResetPeriod::Daily),
@@ -32,9 +32,9 @@ impl ResetPeriod {
         }
     }
 
-    /// Returns the time after which use is forgotten next, where it was forgotten last at `last`;
-    /// both are seconds of the local clock since 1970. Slurm passes over days and weeks that were
-    /// missed, but for the last.
+    /// Returns the time after which use is forgotten next, if it was last forgotten at `last`.
+    /// Times are seconds of the local clock since 1970. Of days or weeks that were missed, Slurm
+    /// makes up for the last only.
     fn next_after(self, last: i64, now: i64) -> i64 {
         let day = last.div_euclid(DAY);
         let step = |first: i64, days: i64| first + ((now - first - 1).div_euclid(days * DAY)).max(0) * days * DAY;
@@ -55,24 +55,25 @@ impl ResetPeriod {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UsageReset {
     period: ResetPeriod,
-    /// The local clock at time 0 of the simulation, in seconds since 1970.
+    /// Local clock at time 0 of the simulation, in seconds since 1970.
     begins: i64,
     /// Next time, in seconds of the simulation.
     next: i64,
 }
 
 impl UsageReset {
-    /// A simulation at whose time 0 the local clock shows `begins` seconds since 1970.
+    /// Returns the times of a simulation at whose time 0 the local clock shows `begins` seconds
+    /// since 1970.
     pub fn new(period: ResetPeriod, begins: i64) -> UsageReset {
         UsageReset { period, begins, next: period.next_after(begins, begins) - begins }
     }
 
-    /// Returns the next time.
+    /// Returns the next time at which use is forgotten.
     pub fn next(&self) -> i64 {
         self.next
     }
 
-    /// Returns whether a calculation at `now` seconds begins with no use.
+    /// Returns whether a calculation at `now` seconds forgets use. If so, the next time follows.
     pub(super) fn is_due(&mut self, now: i64) -> bool {
         let due = now >= self.next;
         if due {
@@ -100,16 +101,16 @@ pub fn read_date(text: &str) -> Option<i64> {
     sound.then_some((first + day - 1) * DAY + hour * 3600 + minute * 60 + second)
 }
 
-/// Returns the number of the first day of a month since 1970.
+/// Returns the first day of a month, as a number of days since 1970.
 fn first_day(year: i64, month: i64) -> i64 {
     const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    // February counts with its year's leap day from March on.
+    // A leap day counts from March on.
     let leaps = |year: i64| year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let counted = if month > 2 { year } else { year - 1 };
     (year - 1970) * 365 + leaps(counted) - leaps(1969) + BEFORE[(month - 1).clamp(0, 11) as usize]
 }
 
-/// Returns the year and the month of a day since 1970.
+/// Returns the year and the month of a day, a number of days since 1970.
 fn month_of(day: i64) -> (i64, i64) {
     let guess = 1970 + day.div_euclid(if day < 0 { 365 } else { 366 });
     let year = (guess..).take_while(|&year| first_day(year, 1) <= day).last().unwrap_or(guess);

@@ -37,9 +37,8 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
                 all.push(WorkConserving);
             }
             // Several reservations are planned again at each pass, and in another order a newcomer
-            // may take the head's place.
-            // Where estimates are doubled, a job may keep its prediction and outlive the estimate by
-            // which others are promised their starts.
+            // may take the head's place. Where estimates are doubled, a job may keep its prediction
+            // and outlive the estimate by which others are promised their starts.
             let by_estimates = is("announce", "estimate") || is("plan", "estimate");
             let is_doubled = value(spec, "predict").starts_with("double");
             if is("order", "fcfs") && is("reserve", "1") && !(by_estimates && is_doubled) {

@@ -101,8 +101,8 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
 }
 
 /// A queue without a record of what ran when its jobs came: at these times the machine looks empty,
-/// and answers say "at once". They are not rehearsed; what is told now is within the limit of the
-/// job that runs. From the time on at which all is known, jobs are asked about.
+/// and answers say "at once". These times are not rehearsed, and the present answer is within the
+/// limit of the job that runs. Jobs are asked about from the time on at which all is known.
 #[test]
 fn times_that_are_not_known_have_no_questions() {
     let spec: PolicySpec = "easy".parse().expect("valid");

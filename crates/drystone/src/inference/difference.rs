@@ -75,8 +75,8 @@ impl MeanDifference {
         self.estimate.ok().map(|estimate| estimate.p_value())
     }
 
-    /// Returns the verdict, with the p value that is to decide: the own one, or that of a family of
-    /// so many.
+    /// Returns the verdict by a p value: the difference's own one, or that corrected for a family
+    /// of `family` candidates.
     #[must_use]
     pub fn verdict(&self, p: Option<f64>, confidence: f64, family: usize) -> DifferenceVerdict {
         if self.signs.weeks() > 0 && self.signs.longer + self.signs.shorter == 0 {
@@ -101,9 +101,11 @@ impl MeanDifference {
         }
     }
 
-    /// Returns the direction that the signs decide: those of the weeks, or those of the blocks where
-    /// all of them go one way and chance does that to any of the family in less than the rest of
-    /// the confidence. Where other jobs count on either side, all may go one way and the whole the
+    /// Returns the direction that the signs decide.
+    ///
+    /// The signs of the weeks decide first. Those of the blocks decide where all blocks go one way
+    /// and the probability that chance does that for any of the family is below 1 − `confidence`.
+    /// Where different jobs count on the two sides, all signs may go one way and the whole the
     /// other: then they decide nothing.
     #[must_use]
     pub fn decided_by_signs(&self, confidence: f64, family: usize) -> Option<Ordering> {

@@ -52,8 +52,8 @@ impl WeekSigns {
         }
     }
 
-    /// Returns the probability that all units that differ go one way if either way is as likely, and
-    /// none depends on another.
+    /// Returns the probability that all units that differ go one way, if both ways are equally
+    /// likely and no unit depends on another.
     #[must_use]
     pub fn chance(&self) -> f64 {
         0.5_f64.powi((self.longer + self.shorter) as i32 - 1).min(1.0)

@@ -9,8 +9,8 @@
 //! - [`batsim`]: workloads and schedules of Batsim.
 //! - [`elastic`]: workloads of ElastiSim and Batsim whose jobs have several sizes.
 //! - [`load`]: all of it in one step.
-//! - [`outages`], [`supply`], [`circumstances`]: tables of processors that were out, of how much
-//!   there is of other resources over time, and of what is known of jobs beyond a log.
+//! - [`outages`], [`supply`], [`circumstances`]: tables of processors that were out, of the amounts
+//!   of other resources over time, and of what is known of jobs beyond a log.
 
 pub mod batsim;
 pub mod circumstances;

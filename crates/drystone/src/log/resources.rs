@@ -250,10 +250,10 @@ pub fn read_table(file: &str, text: &str) -> Result<DemandTable, ResourcesError>
     Ok(table)
 }
 
-/// Reads an amount of a resource of this unit; 0 where it is empty.
+/// Reads an amount of a resource with this unit; an empty text is 0.
 ///
 /// # Errors
-/// The problem of a text that is none.
+/// A description of what is wrong with a text that is no amount.
 pub fn read_amount(text: &str, unit: ResourceUnit) -> Result<u64, String> {
     match unit {
         _ if text.is_empty() => Ok(0),

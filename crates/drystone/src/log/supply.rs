@@ -1,4 +1,4 @@
-//! Tables of how much of a counted resource there is over time: `supply.csv`.
+//! Tables of the amounts of counted resources over time: `supply.csv`.
 //!
 //! ```text
 //! resource,from,amount,announced
@@ -7,14 +7,14 @@
 //! mem,86400,512GB,
 //! ```
 //!
-//! The first line names the columns, in any order. Lines that begin with `#` are comments. Times are
-//! whole seconds of the log, or dates in its time zone.
+//! The first line names the columns, in any order. Lines that begin with `#` are comments. Times
+//! are whole seconds of the log, or dates in its time zone.
 //!
 //! | column | meaning | where it is empty |
 //! |---|---|---|
-//! | `resource` | a counted resource of the machine; of a licence its own name will do | an error |
-//! | `from` | time from which on there is so much of it | an error |
-//! | `amount` | that amount: a whole number, or a size with a unit | an error |
+//! | `resource` | a counted resource of the machine; a licence may be given by its own name | an error |
+//! | `from` | time at which the amount changes | an error |
+//! | `amount` | amount from then on: a whole number, or a size with a unit | an error |
 //! | `announced` | time of the announcement to the scheduler | when it happens |
 
 use super::resources::read_amount;
@@ -25,7 +25,7 @@ use std::io::Read;
 
 const COLUMNS: &[&str] = &["resource", "from", "amount", "announced"];
 
-/// Reads how much there is of the resources of a workload, and lets its machine have that.
+/// Reads the amounts of resources over time, and gives them to the machine of a workload.
 ///
 /// ```
 /// use drystone::log::{resources, supply};
@@ -55,8 +55,8 @@ pub fn give(workload: Workload, input: impl Read, file: &str) -> Result<Workload
         return Err(table.error(1, "", problem));
     }
     let Some(resources) = workload.resources().filter(|resources| resources.counts()).cloned() else {
-        let problem = "the jobs ask for no resource beyond processors, so there is none to have more or less of; \
-                       name some (--resources), or change processors by outages (--outages)";
+        let problem = "the jobs ask for no resource beyond processors, so no amount can change; \
+                       name resources (--resources), or change processors by outages (--outages)";
         return Err(table.error(1, "", problem));
     };
     let clock = LogClock::of(&workload.provenance);
@@ -88,10 +88,10 @@ fn step(row: &TableRow<'_>, resources: &ResourceTable, clock: &LogClock) -> Resu
     Ok(SupplyStep { resource, from, amount, announced: row.time("announced", clock)? })
 }
 
-/// Returns the resource of a name; of a licence its own name will do.
+/// Returns the resource of a name; for a licence its own name is enough.
 ///
 /// # Errors
-/// The problem of a name that is none, with those that there are.
+/// A message that no resource has the name, with the names that there are.
 pub fn find_resource(resources: &ResourceTable, name: &str) -> Result<ResourceId, String> {
     let known = resources.find(name).or_else(|| resources.find(&format!("license:{name}")));
     known.ok_or_else(|| {
@@ -130,7 +130,7 @@ mod tests {
         let of = |id, times: [i64; 4]| times.map(|at| table.supply_at(id, Time(at)));
         assert_eq!(of(cad, [-5, 99, 100, 200]), [4, 4, 2, 6]);
         assert_eq!(of(mem, [0, 199, 200, 900]), [8 << 20, 8 << 20, 512 << 10, 512 << 10]);
-        // The most that there ever is.
+        // The total is the largest amount that there ever is.
         assert_eq!(table.resources().iter().map(|resource| resource.total).collect::<Vec<_>>(), [6, 8 << 20]);
         assert_eq!(table.supply().iter().filter(|step| step.announced == Some(Time(0))).count(), 2);
         // A second table takes the place of the first.

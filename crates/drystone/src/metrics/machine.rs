@@ -68,7 +68,7 @@ impl MachineUse {
 struct VariedWork {
     /// Size up to a time, and that time.
     first: (Procs, Time),
-    /// Time for which it was suspended until then.
+    /// Time for which the job was suspended before its first change of size.
     paused: Span,
     /// Processor-seconds from then until its present size.
     later: u128,
@@ -83,7 +83,7 @@ impl VariedWork {
         VariedWork { first, paused: Span::ZERO, later: 0, procs, since, is_suspended: false }
     }
 
-    /// Processor-seconds from the end of its first size on until then.
+    /// Returns the processor-seconds from the end of the first size until `now`.
     fn until(&self, now: Time) -> u128 {
         let seconds = if self.is_suspended { Span::ZERO } else { now - self.since };
         self.later + u128::from(self.procs) * u128::from(seconds.0.max(0) as u64)

@@ -11,13 +11,12 @@ pub struct ResourceUse {
     pub name: String,
     /// Its unit.
     pub unit: ResourceUnit,
-    /// Amount on the machine, in that unit; the most where there is more or less of it over time.
+    /// Amount on the machine, in that unit; where it changes over time, the largest.
     pub total: u64,
     /// Jobs that ask for some of it.
     pub jobs: u64,
-    /// Σ amount × run time received / (total × makespan); `None` where that is 0. Where there is
-    /// more or less of it over time, the total is what there is on average from the first submit to
-    /// the last end.
+    /// Σ amount × run time received / (total × makespan); `None` where that is 0. Where the
+    /// amount changes over time, the total is its average from the first submit to the last end.
     pub utilisation: Option<f64>,
 }
 
@@ -83,7 +82,7 @@ impl ResourceMeter {
         }
     }
 
-    /// How much there is of a resource on average.
+    /// Returns the average amount of a resource.
     fn mean_supply(&self, resource: &Resource) -> f64 {
         let known = self.period.zip(self.table.find(&resource.name)).filter(|((first, last), _)| last > first);
         let Some(((first, last), id)) = known else { return resource.total as f64 };

@@ -25,7 +25,7 @@ fn shaped(workload: Workload, table: &str) -> Workload {
     give_shapes(workload, &table, Overrun::RunOn).unwrap_or_else(|error| panic!("{error}")).0
 }
 
-/// Caps that nobody knows before they begin.
+/// Caps that are not announced.
 fn capped(workload: Workload, caps: &[(i64, u64)]) -> Workload {
     let cap = |&(from, watts): &(i64, u64)| PowerCap { from: Time(from), watts, announced: Time(from) };
     let caps = caps.iter().map(cap).collect();
@@ -189,7 +189,7 @@ fn a_job_that_is_killed_makes_room_for_others() {
     assert_eq!(rows(&jobs, SUSPEND), [[1, 0, 30, 4], [1, 60, 130, 4], [2, 30, 50, 2]]);
 }
 
-/// Where no power is counted nothing is suspended, and the schedule is that of the plain policy.
+/// Nothing is suspended where no power is counted: the schedule is that of the plain policy.
 #[test]
 fn without_power_nothing_is_suspended() {
     let jobs = workload(8, &[(0, 4, 100), (10, 8, 50), (20, 4, 60), (21, 2, 300)]);
@@ -204,8 +204,8 @@ fn a_job_that_never_resumes_is_an_error() {
     let error = Experiment::new(&spec, &jobs).run(&mut ()).expect_err("it waits for ever").to_string();
     assert_eq!(
         error,
-        "in the end 30 W are left for jobs: job 1, submitted at 0 s, draws 40 W and waits for ever (1 in all); raise the last \
-         cap on power, or leave out such jobs"
+        "the last cap on power leaves 30 W for jobs: job 1, submitted at 0 s, draws 40 W and waits for ever (1 waiting in \
+         all); raise the last cap, or leave out such jobs"
     );
 }
 

@@ -5,7 +5,8 @@ use super::room::{NaiveSpan, earliest, fits};
 use super::running::{NaiveKind, NaiveSizedRun};
 
 impl NaiveShapeWorld<'_> {
-    /// Malleable jobs shrink, the one with most above its smallest size first, by just enough.
+    /// Shrinks malleable jobs by no more than needed, the one with most above its smallest size
+    /// first.
     pub(super) fn shrink_below_cap(&mut self) {
         loop {
             let gives = self.run.iter().filter(|job| job.gives_since.is_some());

@@ -1,4 +1,4 @@
-//! More or less of a resource over time: the product against the naive definitions, against
+//! Amounts of resources that change over time: the product against the naive definitions, against
 //! processors that go and come back, and by hand.
 
 use crate::resources_drystone::{IN_PLACE, MACHINE, jobs, simulate, simulate_losing, workload};
@@ -32,7 +32,7 @@ fn supply() -> impl Strategy<Value = Vec<NaiveSupply>> {
     })
 }
 
-/// A workload whose machine has so much of its resources over time.
+/// Returns the workload with these amounts of resources over time.
 fn supplied(workload: Workload, supply: &[NaiveSupply]) -> Workload {
     let step = |step: &NaiveSupply| SupplyStep {
         resource: ResourceId(step.resource as u16 - 1),
@@ -101,9 +101,9 @@ proptest! {
     }
 }
 
-/// Processors that are out for a while, as is known before all jobs, and come back as is expected. So
-/// none are of a job that runs when they go: those would be back when that job ends, whatever others
-/// give back before.
+/// Processors that are out for a while and come back when expected, all of it known before the
+/// first job. So no job runs on them when they go. Processors of such a job would be back only when
+/// that job ends, whatever other jobs give back before.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
     let outage = (0i64..300, 1i64..80, 1u32..=6);
     prop::collection::vec(outage, 1..4).prop_map(|list| {
@@ -129,10 +129,10 @@ fn as_supply(outages: &Outages, procs: i64) -> Vec<NaiveSupply> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A resource that binds in the place of processors, of which there are more than enough, and
-    /// of which there is less while processors are out: every family makes the schedule that it
-    /// makes on processors, to the second. No job outlives its prediction: a processor that goes with
-    /// one that does is back when that one ends.
+    /// Schedules are the same to the second, under every family, whether processors are out or
+    /// there is less of a resource that binds in their place while processors abound. No job
+    /// outlives its prediction, since a processor that goes with such a job is back only when that
+    /// job ends.
     #[test]
     fn supply_changes_as_processors_do(w in crate::drawn::workloads(false, 1), list in outages()) {
         let mut apart: Vec<Outage> = Vec::new();
@@ -182,9 +182,9 @@ const EVERY: [&str; 17] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Where predictions are right and all changes are known from the beginning, no policy ever
-    /// lets jobs run into less than they hold; where changes come as a surprise, no job starts or
-    /// resumes beyond what there is then. Every job ends.
+    /// No policy lets jobs run into less than they hold if predictions are right and all changes
+    /// are known from the beginning. If changes come as a surprise, no job starts or resumes beyond
+    /// what there is then. Every job ends.
     #[test]
     fn no_job_runs_into_less_than_it_holds(
         jobs in jobs(false), supply in supply(), surprise in any::<bool>(), policy in 0usize..EVERY.len(),
@@ -314,8 +314,8 @@ fn a_job_starts_as_others_become_overdue_by_hand() {
     }
 }
 
-/// The same loss comes unannounced: job 1 starts at 90 and keeps its 3 licences of then 2. Nothing
-/// is free of them before it ends at 150; job 3 starts then.
+/// Job 1 starts at 90 and keeps its 3 licences when, unannounced, only 2 are left. No licence is
+/// free before it ends at 150, when job 3 starts.
 #[test]
 fn an_unknown_loss_of_licences_by_hand() {
     let rows = [(0, 90, [1, 2]), (5, 60, [1, 3]), (95, 5, [1, 0]), (96, 10, [1, 1])];

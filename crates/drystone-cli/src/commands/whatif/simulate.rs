@@ -424,7 +424,7 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
     )
 }
 
-/// Jobs that have not started and ask for more of a resource than there is in the end.
+/// Returns the jobs that have not started and ask for more of a resource than there is in the end.
 fn short_in_the_end(workload: &Workload, started: &Started) -> BTreeSet<JobId> {
     let Some(table) = workload.resources() else { return BTreeSet::new() };
     let lacks = |id: &JobId| {

@@ -1,4 +1,4 @@
-//! The plan by time limits, which is there at once: people read it while answers are rehearsed.
+//! Plan by time limits. It is ready at once, to be read while answers are rehearsed.
 
 use super::clock::TimeRounding::Up;
 use super::clock::ZoneClock;
@@ -9,11 +9,11 @@ use crate::progress;
 use drystone::model::JobId;
 use drystone_when::{Forecaster, FutureError, RunTimes};
 
-/// Jobs of the plan that are shown, at most.
+/// Largest number of jobs of the plan that are shown.
 const MOST: usize = 12;
 
-/// Returns the planned starts of the first waiting jobs, a line each; `None` where no one watches a
-/// terminal, no job waits for room, or the job that is asked about is not submitted yet.
+/// Returns the planned starts of the first waiting jobs, a line each. Returns `None` if the output
+/// is not a watched terminal, no job waits for room, or the job asked about is not submitted yet.
 ///
 /// # Errors
 /// A policy that cannot be simulated forward.
@@ -45,13 +45,13 @@ pub(super) fn early_plan(
         return Ok(None);
     }
     let starts = forecaster.point(&adoption.session, &ids, RunTimes::Limits)?;
-    let mut text = "if every job ran to its limit and none came; forecasts follow:".to_string();
+    let mut text = "planned starts if every job ran to its limit and no other job came (forecasts follow):".to_string();
     for ((_, name), start) in rows.iter().zip(starts) {
         let start = start.map_or("not within 14 days".to_string(), |start| clock.day_and_hour(scene.now, start, Up));
         text += &format!("\n  job {name}  {start}");
     }
     if rows.len() > MOST {
-        text += &format!("\n  and {}", plural((rows.len() - MOST) as u64, "job"));
+        text += &format!("\n  and {}", plural((rows.len() - MOST) as u64, "more job"));
     }
     Ok(Some(text))
 }

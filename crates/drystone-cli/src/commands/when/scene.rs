@@ -71,7 +71,7 @@ pub(super) struct WhenScene {
     present: usize,
     users: BTreeMap<String, i32>,
     pub(super) has_accounting: bool,
-    /// Times at which the accounting has all jobs that ran or waited: none without it.
+    /// Times at which the accounting has all jobs that ran or waited; empty without accounting.
     pub(super) known: RangeInclusive<Time>,
     pub(super) remarks: Vec<String>,
 }
@@ -227,7 +227,7 @@ impl WhenScene {
     fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
         let here: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let mut nodes: Vec<String> = Vec::new();
-        // A record has all jobs that ended in its time, so all that ran since the first of these.
+        // A record has all jobs that ended in its period, so all that ran since the first such end.
         let first = site.jobs().filter_map(|job| job.end).min().unwrap_or(i64::MAX);
         let last = site.jobs().flat_map(|job| [Some(job.submit), job.start, job.end]).flatten().max();
         self.known = Time(first)..=Time(last.unwrap_or(i64::MIN).min(self.now));
@@ -375,8 +375,8 @@ impl WhenScene {
         }
     }
 
-    /// Learns from the past, and from the jobs of the queue as they came. Where that takes long
-    /// enough to be watched, `plan` is shown.
+    /// Learns from the past, and from the jobs of the queue as they arrived. Shows `plan` if that
+    /// takes long enough to be watched.
     pub(super) fn rehearse(
         &self,
         forecaster: &mut Forecaster,

@@ -110,8 +110,8 @@ impl Backfill {
     }
 
     /// Returns whether the first window begins so late that no job that starts now, and no
-    /// reservation, can reach it, and likewise the first time at which there comes to be less of a
-    /// further resource. Where there comes to be more, a reservation may wait for that.
+    /// reservation, can reach it, and likewise the first time at which the amount of a further
+    /// resource falls. Where an amount rises, a reservation may wait for that.
     pub(super) fn is_far(&self, outlook: &Outlook, view: &View<'_>) -> bool {
         let Some(first) = outlook.first_change().filter(|_| !outlook.supply_grows()) else { return false };
         let (now, longest) = (view.now(), self.around.longest);

@@ -49,7 +49,7 @@ struct HeldNeed<'a> {
     seat: Option<NodeSeat>,
     /// The node and its cores that are out.
     cores: Option<(u32, i64)>,
-    /// The resource of which there comes to be more or less, and by how much.
+    /// Resource whose amount changes, and the change.
     supply: Option<(ResourceId, i64)>,
 }
 

@@ -92,8 +92,8 @@ impl FreeSteps {
         self.front = 0;
     }
 
-    /// There comes to be more or less of further resources: seconds from now, in order of time.
-    /// Jobs that find no place beside that have one in the end, which never comes.
+    /// Applies changes in the amounts of further resources: seconds from now, resource and change,
+    /// in order of time. From `NEVER` on everything is free, so that every job has a place.
     pub(super) fn fill_supply(&mut self, changes: impl Iterator<Item = (i64, ResourceId, i64)>) {
         let mut any = false;
         for (at, resource, change) in changes {
@@ -108,7 +108,7 @@ impl FreeSteps {
         }
     }
 
-    /// Makes a step begin then, which is behind the first, and answers which.
+    /// Makes a step begin at a time behind the first one. Returns its index.
     fn split(&mut self, at: i64) -> usize {
         let step = self.time.partition_point(|&begin| begin < at);
         if self.time.get(step) != Some(&at) {

@@ -78,7 +78,7 @@ pub struct GoalTask {
     pub waiting: Vec<GoalCandidate>,
     /// Free amounts of resources beyond processors, by resource; empty where the machine has none.
     pub levels: Vec<i64>,
-    /// Announced changes of how much there is of a resource beyond processors, in order of time.
+    /// Announced changes in the amounts of resources beyond processors, in order of time.
     pub supply: Vec<SupplyChange>,
     /// Amounts that each running job holds, in the order of `running`; empty where the machine has
     /// none.
@@ -156,7 +156,7 @@ impl GoalTask {
         returns.iter().map(|&(at, node, cores)| ((at - self.now).0.max(0), node, cores))
     }
 
-    /// Announced changes of supply, in seconds from now.
+    /// Returns the announced changes of supply, with their times in seconds from now.
     pub(super) fn supply_changes(&self) -> impl Iterator<Item = (i64, ResourceId, i64)> {
         self.supply.iter().map(|step| ((step.at - self.now).0.max(1), step.resource, step.change))
     }

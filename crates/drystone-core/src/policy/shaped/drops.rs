@@ -1,4 +1,4 @@
-//! Running jobs when power has fallen below what they draw.
+//! Treatment of running jobs when power has fallen below what they draw.
 
 use super::scene::{PassScene, SizedRunner};
 use super::{DropRule, ShapedEasy};
@@ -7,8 +7,8 @@ use crate::policy::{Action, Actions};
 use std::cmp::Reverse;
 
 impl ShapedEasy {
-    /// Treats running jobs when power has fallen below what they draw. Returns those that wait
-    /// again.
+    /// Treats running jobs as `drop` says when power has fallen below what they draw. Returns the
+    /// requeued ones.
     pub(super) fn heed_drop(&mut self, scene: &mut PassScene<'_>, actions: &mut Actions) -> Vec<JobId> {
         let mut back = Vec::new();
         if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
@@ -24,7 +24,7 @@ impl ShapedEasy {
             let one = scene.runners.remove(at);
             over -= i64::from(one.spans.0.procs) * one.watts;
             if self.choices.drop == DropRule::Kill {
-                // It holds what it has until the machine says that it has ended, at this instant.
+                // The job holds its processors until the machine reports its end, at this instant.
                 actions.push(Action::Kill(one.id));
                 continue;
             }
@@ -41,8 +41,8 @@ impl ShapedEasy {
     }
 }
 
-/// Shrinks the job that has most above its smallest size, by just enough. Returns whether that was
-/// needed, and there was such a job.
+/// Shrinks the job that has most processors above its smallest size, by no more than needed.
+/// Returns whether that was necessary and there was such a job.
 fn shrink_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
     let over = -scene.room.now().1 - scene.going_watts();
     if over <= 0 {

@@ -143,7 +143,7 @@ impl ShapedEasy {
         order.retain(|id| !holds.contains(id));
         let mut waiting = order.into_iter().peekable();
         let (mut reserved, mut head) = (parked, None);
-        // A suspended job that has to wait for room heads the queue.
+        // A suspended job that has to wait for room takes the place of the head.
         if parked.is_none() {
             while let Some(&head) = waiting.peek() {
                 if !self.start_head(head, &mut scene, actions) {
@@ -336,8 +336,8 @@ fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, acti
     for at in 0..scene.runners.len() {
         let one = &scene.runners[at];
         let Some(asked) = scene.view.asked(one.id) else { continue };
-        // One that has started or resumed at this pass changes no earlier than at the next, and one
-        // that gives processors back after that.
+        // A job that has started or resumed at this pass changes at the next one at the earliest,
+        // and a job that gives processors back changes after that.
         if scene.view.began(one.id) == scene.now || !scene.view.runs(one.id) || scene.view.gives_back(one.id) {
             continue;
         }

@@ -17,7 +17,7 @@ pub(super) struct SizedRunner {
     pub(super) movable: bool,
     /// True if it has started or changed its size at this instant.
     pub(super) touched: bool,
-    /// True if it has begun to shrink, and gives processors back later.
+    /// True if the job has begun to shrink and gives processors back later.
     pub(super) gives: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct PassScene<'a> {
     pub(super) room: RoomSteps,
     /// Largest sizes of jobs, where these are limited.
     pub(super) caps: BTreeMap<JobId, Procs>,
-    /// Running jobs that the cap on power leaves no room for.
+    /// Running jobs for which the cap leaves no power.
     pub(super) cut: Vec<SizedRunner>,
 }
 
@@ -163,7 +163,8 @@ impl<'a> PassScene<'a> {
         Self::lift(&self.runners[at], &mut self.room, -1);
     }
 
-    /// Watts that jobs still draw which have begun to shrink.
+    /// Returns the watts that jobs still draw and are about to give back, since they have begun to
+    /// shrink.
     pub(super) fn going_watts(&self) -> i64 {
         let gives = self.runners.iter().filter(|one| one.gives);
         let less = |one: &SizedRunner| {

@@ -73,7 +73,7 @@ pub enum DropRule {
     None,
     /// Malleable ones shrink.
     Shrink,
-    /// The last to have started are suspended until there is power for them.
+    /// The jobs that started last are suspended until there is power for them.
     Suspend,
     /// The last to have started wait again, with nothing left of their progress.
     Requeue,
@@ -105,7 +105,7 @@ pub struct SizeChoices {
     pub share: ShareRule,
     /// Treatment of drops of power.
     pub drop: DropRule,
-    /// True if suspended jobs that are malleable resume with the size with which they end first.
+    /// True if malleable jobs that were suspended resume with the size with which they end first.
     pub migrates: bool,
     /// True if running jobs grow before others start.
     pub grows_first: bool,
@@ -203,8 +203,8 @@ pub(in crate::policy) const DROP: Param = Param::new(
     "drop",
     "none",
     &[Takes::Words(&["none", "shrink", "suspend", "requeue", "kill"])],
-    "treatment of running jobs when the cap on power (--power) falls below what they draw: none, malleable jobs shrink, or \
-     the last to have started are suspended until there is power for them, wait again, or are killed",
+    "treatment of running jobs when the cap on power (--power) falls below what they draw: nothing happens (none), malleable \
+     jobs shrink, or the jobs that started last are suspended until there is power, requeued, or killed",
 );
 
 /// Sizes of jobs that resume.
@@ -212,7 +212,7 @@ pub(in crate::policy) const MIGRATION: Param = Param::new(
     "migration",
     "no",
     &[Takes::NO_YES],
-    "a malleable job that was suspended resumes with its size (no), or with that with which it is predicted to end first",
+    "size with which a suspended malleable job resumes: its own (no), or the one with which it is predicted to end first",
 );
 
 /// Precedence of growth.

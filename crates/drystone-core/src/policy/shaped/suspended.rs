@@ -1,4 +1,4 @@
-//! Jobs that are suspended because power has fallen, and that resume.
+//! Suspension of jobs when power has fallen, and their resumption.
 
 use super::ShapedEasy;
 use super::scene::{PassScene, SizedRunner, single};
@@ -6,10 +6,10 @@ use super::steps::RoomSteps;
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::policy::{Action, Actions, HeldSpan, Placement};
 
-/// A job that is suspended, or would have to be.
+/// A suspended job, or a running one that is suspended unless there is room for it.
 enum Paused {
     Parked(JobId),
-    /// It runs, and draws more than there is.
+    /// A running job for which the cap leaves no power.
     Cut(SizedRunner),
 }
 
@@ -22,7 +22,7 @@ impl Paused {
     }
 }
 
-/// Actions of a pass for suspended jobs. Jobs give before others take.
+/// Actions of a pass for suspended jobs. All jobs that give come before those that take.
 #[derive(Default)]
 struct PausedActions {
     suspends: Vec<Action>,
@@ -31,9 +31,9 @@ struct PausedActions {
 }
 
 impl ShapedEasy {
-    /// Resumes suspended jobs for which there is room, and suspends those of the jobs above the cap
-    /// that have to wait: both in the order of their first starts. Returns what the first that has
-    /// to wait would hold.
+    /// Resumes suspended jobs for which there is room, and suspends the jobs above the cap for
+    /// which there is none. Both kinds are treated together, in the order of their first starts.
+    /// Returns what the first job that has to wait would hold.
     pub(super) fn resume_parked(
         &mut self,
         scene: &mut PassScene<'_>,
@@ -91,8 +91,8 @@ impl ShapedEasy {
         reserved
     }
 
-    /// Returns the start, the size and the time it then takes with which a job is predicted to end
-    /// first: its own size where that ends no later, or where it may have no other.
+    /// Returns the start and the size with which a job is predicted to end first, and the time that
+    /// it then takes. The job keeps its own size where no other ends earlier or none is allowed.
     pub(super) fn best_resumption(
         &self,
         id: JobId,
@@ -107,7 +107,7 @@ impl ShapedEasy {
         };
         let plan = |size: Procs| {
             let rest = match view.runs(id) {
-                // It would draw as much as before until it has shrunk.
+                // The job would draw as much as before until it has shrunk.
                 true if view.release(id, now, size) > now => return None,
                 true => view.end_at_size(id, now, size) - now,
                 false => view.rest_at_size(id, size),
@@ -121,11 +121,11 @@ impl ShapedEasy {
 }
 
 impl PausedActions {
-    /// A job runs with this size from now on.
+    /// Adds the action that lets a job run with this size from now on.
     fn go_on(&mut self, one: &Paused, procs: Procs, scene: &PassScene<'_>) {
         let (job, own) = (one.id(), scene.view.size(one.id()));
         match one {
-            // The present size withdraws a change that is pending.
+            // A change to the present size withdraws one that is pending.
             Paused::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),
             Paused::Cut(_) if procs < own => self.shrinks.push(Action::Resize { job, procs, at_once: true }),
             Paused::Cut(_) => self.takes.push(Action::Resize { job, procs, at_once: true }),

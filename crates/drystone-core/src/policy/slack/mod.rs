@@ -319,8 +319,8 @@ impl Slack {
         self.running.capacity_changed();
     }
 
-    /// Where less of a resource is announced, what others give back may let a job have a place before
-    /// that which it had not.
+    /// Plans jobs without a place again where changes of supply are announced: what other jobs give
+    /// back may leave room for such a job before a change.
     fn look_at_unplanned(&mut self, view: &View<'_>) {
         if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
             self.plan.append(&mut self.unplanned);

@@ -1,9 +1,9 @@
 //! Resources beyond processors, as the suspending policies count them within a pass.
 //!
 //! A suspended job keeps what [stays](crate::model::Resource) with it, such as memory, and gives
-//! back the rest, which it needs again to resume. Where there comes to be more or less of a resource,
-//! a job must also have what it takes at each announced change before its end, beside the jobs that
-//! run longer than until then.
+//! back the rest, which it needs again to resume. Where changes of supply are announced, enough
+//! must also be left for a job at each change before its end, beside the jobs that run beyond that
+//! change.
 
 use super::seats::PassNodes;
 use super::task::{SuspensionTask, believed};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct PassLevels {
     table: Option<Arc<ResourceTable>>,
-    /// The present.
+    /// Time of the pass.
     now: Time,
     levels: Vec<i64>,
     /// Announced changes of supply, in order of time.
@@ -25,7 +25,7 @@ pub(super) struct PassLevels {
     pub(super) nodes: Option<PassNodes>,
 }
 
-/// Free amounts at an announced change of supply, as the running jobs are believed to end.
+/// Free amounts at an announced change of supply, if the running jobs end as believed.
 struct LevelsAhead {
     at: Time,
     levels: Vec<i64>,
@@ -39,7 +39,7 @@ pub(super) struct LackedAmounts(Vec<LackedAmount>);
 /// An amount that a job lacks.
 #[derive(Clone, Copy)]
 struct LackedAmount {
-    /// Time at which it lacks it: the present, or an announced change of supply.
+    /// Time at which the amount is missing: the present, or an announced change of supply.
     at: Time,
     resource: ResourceId,
     amount: i64,
@@ -198,8 +198,8 @@ impl PassLevels {
         passes
     }
 
-    /// A job that is believed to run until `end` takes what it takes now (`sign` −1), or gives it
-    /// back (+1).
+    /// Takes what a job takes now (`sign` −1), or gives it back (+1). The job is believed to run
+    /// until `end`.
     fn change(&mut self, task: &SuspensionTask, passing: bool, end: Time, sign: i64) {
         if self.table.is_none() {
             return;
@@ -215,7 +215,8 @@ impl PassLevels {
             if *at < end {
                 self.parts(task, passing, |id, amount, _| levels[id.index()] += sign * amount);
             } else if passing {
-                // By then it holds what stays with it no more, or still holds it.
+                // By then a resumed job no longer holds what stays with it; a suspended one still
+                // does.
                 self.parts(task, false, |id, amount, stays| {
                     levels[id.index()] -= if stays { sign * amount } else { 0 }
                 });

@@ -142,7 +142,7 @@ impl Session {
         self.go_on(job)
     }
 
-    /// Refuses a resumption with so many processors where too little of something is free.
+    /// Refuses a resumption with this many processors where not everything that it takes is free.
     pub(super) fn check_resumption(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let free = self.s.world.free;
         if i64::from(procs) > free {
@@ -154,7 +154,7 @@ impl Session {
         }
     }
 
-    /// A suspended job runs with the size that it had.
+    /// Resumes a suspended job with the size that it had.
     pub(super) fn go_on(&mut self, job: JobId) -> Result<Procs, PolicyViolation> {
         let now = self.s.world.now;
         if let Some(lack) = self.lacks_resources(job, Portion::Passing) {

@@ -47,7 +47,7 @@ pub enum NewsError {
     /// Processors cannot be lost so.
     #[error("{0}")]
     Loss(String),
-    /// There cannot be so much of a further resource.
+    /// A supply that is impossible: of a resource that is not there, or beyond its total.
     #[error("{0}")]
     Supply(String),
 }
@@ -393,7 +393,7 @@ impl Session {
     /// A waiting job waits no more.
     pub(super) fn put_back(&mut self, id: JobId) {
         if self.forget_short(id) {
-            // It is held back already, and from now on for another reason.
+            // The job is held back already, and from now on for another reason.
             return;
         }
         let entry = self.s.world.entry_mut(id);

@@ -188,7 +188,7 @@ impl Session {
         }
     }
 
-    /// Refuses a start or a resumption beyond the power that there is.
+    /// Refuses a start or a resumption for which there is too little power.
     pub(super) fn check_power(&self, job: JobId, procs: Procs) -> Result<(), PolicyViolation> {
         let view = self.s.view();
         let Some(power) = view.shapes().and_then(ShapeWorld::power) else { return Ok(()) };
@@ -253,8 +253,8 @@ impl Session {
         Ok(())
     }
 
-    /// A job that is to be suspended keeps its size and what is left of its time without progress.
-    /// A change that was pending is dropped.
+    /// Prepares a job for its suspension: keeps its size and what is left of its time without
+    /// progress, and drops a pending change.
     #[cold]
     pub(super) fn pause_size(&mut self, id: JobId) {
         let now = self.s.world.now;
@@ -277,8 +277,8 @@ impl Session {
         self.merge_wakes();
     }
 
-    /// A suspended job resumes: a limit that does not move with its size is later by the time for
-    /// which the job was suspended.
+    /// Moves the limit of a job that resumes by the time for which it was suspended, where the
+    /// limit does not move with the size.
     pub(super) fn keep_limit(&mut self, id: JobId) {
         let now = self.s.world.now;
         let state = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id));
@@ -312,8 +312,8 @@ impl Session {
         Ok(())
     }
 
-    /// A change of a running job's size takes effect: it begins, and where a job gives its
-    /// processors back after the time that this costs, it ends then.
+    /// Lets a change of a running job's size take effect. Where the job gives its processors back
+    /// after the cost of the change, the first call begins the change and the second one ends it.
     fn take_effect(&mut self, id: JobId, to: Procs) {
         let now = self.s.world.now;
         let view = self.s.view();
@@ -325,7 +325,7 @@ impl Session {
         if release <= now {
             return self.change_size(id, to, Span::ZERO);
         }
-        // It keeps its size until then, and makes no progress. An outage may have taken some of it.
+        // The job keeps its size until then, without progress. An outage may have taken some of it.
         let size = self.s.world.entry(id).procs;
         self.set_size(id, before.min(size), release - now, Span::ZERO);
         if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id)) {
@@ -346,7 +346,7 @@ impl Session {
         self.set_size(id, to, cost, lost);
     }
 
-    /// A running job has this size from now on, after this time without progress.
+    /// Gives a running job this size from now on, with `cost` as time without progress.
     fn set_size(&mut self, id: JobId, to: Procs, cost: Span, lost: Span) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };

@@ -1,8 +1,8 @@
-//! Further resources of which there is more or less over time.
+//! Further resources whose amounts change over time.
 //!
-//! Running jobs keep what they hold when there comes to be less of it. A job that asks for more
-//! than there is, and than is announced to come, is no policy's: it waits, held back, until that
-//! changes.
+//! Running jobs keep what they hold when the amount of a resource falls. A job that asks for more
+//! than there is, and than is announced to come, is held back until that changes: it is in no
+//! policy's queue.
 
 use super::{NewsError, Session, SessionState};
 use crate::model::{JobId, Time};
@@ -10,25 +10,27 @@ use crate::policy::{KnownSupply, Outlook, Phase, PolicyEvent, SupplyChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is known of the supply of further resources.
+/// Knowledge of the supply of further resources.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub(super) struct SupplyBook {
-    /// As announced last.
+    /// Supply as announced last.
     known: Vec<KnownSupply>,
     /// Time of the next change; `None` for never.
     due: Option<Time>,
-    /// The most of each resource that there is now or as announced.
+    /// Largest amount of each resource, now or as announced.
     most: Vec<u64>,
     /// Announced changes, in ascending order of time.
     ahead: Vec<SupplyChange>,
-    /// Jobs that are held back because they ask for more than that.
+    /// Jobs that are held back because they ask for more than `most`.
     short: BTreeSet<JobId>,
 }
 
 impl Session {
-    /// Says how much there is of further resources, now and in future, all of it: what was said
-    /// before is forgotten, and of a resource of which nothing is said that begins by now there is
-    /// its total. Announced changes happen at their times. Returns whether anything has changed.
+    /// Sets the amounts of further resources, now and in future. Returns whether anything has
+    /// changed.
+    ///
+    /// `known` replaces all that was set before. A resource without an entry that begins by now has
+    /// its total. Announced changes happen at their times.
     ///
     /// # Errors
     /// A policy that does not [hear](crate::policy::Policy::hears) of it; a resource that the
@@ -71,8 +73,8 @@ impl Session {
         self.s.supply.as_ref().map_or(&[], |book| &book.known)
     }
 
-    /// Jobs that are held back because they ask for more of a resource than there is, and than is
-    /// announced to come.
+    /// Returns the jobs that are held back because they ask for more of a resource than there is,
+    /// and than is announced to come.
     pub fn short_jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.s.supply.iter().flat_map(|book| book.short.iter().copied())
     }
@@ -82,7 +84,7 @@ impl Session {
         self.s.supply.as_ref().and_then(|book| book.due).unwrap_or(Time::MAX)
     }
 
-    /// An announced change happens. Returns whether there was one.
+    /// Carries out announced changes that are due. Returns whether there were any.
     pub(super) fn look_at_supply(&mut self, now: Time) -> bool {
         let due = self.supply_due() <= now;
         if due {
@@ -106,7 +108,7 @@ impl Session {
         }
     }
 
-    /// A job waits: it is held back where it asks for more than there is, and than is announced.
+    /// Holds a waiting job back where it asks for more than there is, and than is announced.
     #[inline]
     pub(super) fn sift(&mut self, id: JobId) {
         if self.s.supply.is_some() {
@@ -125,7 +127,7 @@ impl Session {
         }
     }
 
-    /// A job waits for no supply any more, whatever becomes of it. Returns whether it did.
+    /// Ends a job's wait for supply, whatever becomes of it. Returns whether it waited for that.
     #[inline]
     pub(super) fn forget_short(&mut self, id: JobId) -> bool {
         let was_short = self.s.supply.as_mut().is_some_and(|book| book.short.remove(&id));
@@ -135,13 +137,13 @@ impl Session {
         was_short
     }
 
-    /// Keeps a list of jobs that come to be held back for lack of supply, or are so no more.
+    /// Begins to list the jobs that are held back for lack of supply or released from that.
     pub(in crate::engine) fn list_sifted(&mut self) {
         self.sifted = Some(Vec::new());
     }
 
-    /// Jobs that have come to be held back for lack of supply, or are so no more, since this was
-    /// asked last.
+    /// Returns the jobs that were held back for lack of supply (true) or released from that (false)
+    /// since the last call.
     pub(in crate::engine) fn take_sifted(&mut self) -> Vec<(JobId, bool)> {
         self.sifted.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -155,7 +157,7 @@ impl SessionState {
         asks.iter().any(|&(resource, amount)| book.most.get(resource.index()).is_some_and(|&most| amount > most))
     }
 
-    /// Works out what there is now, and what comes.
+    /// Works out the amounts of now and the announced changes.
     fn read_supply(&mut self, now: Time) {
         let (Some(book), Some(resources)) = (&mut self.supply, &mut self.world.resources) else { return };
         let totals: Vec<u64> = resources.table().resources().iter().map(|resource| resource.total).collect();

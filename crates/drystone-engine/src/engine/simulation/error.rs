@@ -9,7 +9,7 @@ use crate::model::{JobId, Time};
 pub struct SupplyLack {
     /// Name of the resource.
     pub resource: String,
-    /// Amount that is there.
+    /// Amount that there is.
     pub left: String,
     /// Amount that the job asks for.
     pub needs: String,
@@ -90,8 +90,8 @@ pub enum SimulationError {
     /// Nothing will ever happen again, and the last cap on power leaves too little for jobs that
     /// wait to start or to resume.
     #[error(
-        "in the end {left} W are left for jobs: job {number}, submitted at {submit} s, draws {needs} W and waits for ever \
-         ({waiting} in all); raise the last cap on power, or leave out such jobs"
+        "the last cap on power leaves {left} W for jobs: job {number}, submitted at {submit} s, draws {needs} W and waits for \
+         ever ({waiting} waiting in all); raise the last cap, or leave out such jobs"
     )]
     TooLittlePower {
         /// Jobs that wait to start or to resume.
@@ -110,14 +110,14 @@ pub enum SimulationError {
     /// Nothing will ever happen again, and there is too little of a further resource for jobs that
     /// wait.
     #[error(
-        "only {} of `{}` are there in the end: job {number}, submitted at {submit} s, asks for {} and waits for ever ({jobs} in \
-         all); let there be enough in the end, or leave out such jobs",
+        "in the end the machine has only {} of `{}`: job {number}, submitted at {submit} s, asks for {} and waits for ever \
+         ({jobs} waiting in all); raise the last amount, or leave out such jobs",
         lack.left, lack.resource, lack.needs
     )]
     TooLittleSupply {
-        /// Jobs that never started, or were never resumed.
+        /// Number of jobs that never started, or were never resumed.
         jobs: usize,
-        /// Resource, and how much of it there is.
+        /// Resource that is lacking.
         lack: Box<SupplyLack>,
         /// One of the jobs, in the order of arrival from 0.
         first: JobId,

@@ -95,7 +95,7 @@ impl MachineState {
         }
     }
 
-    /// A job is suspended: until it resumes it asks for nothing.
+    /// Puts off the requests of a suspended job until it resumes.
     #[cold]
     pub(super) fn pause_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
@@ -105,7 +105,7 @@ impl MachineState {
         }
     }
 
-    /// A suspended job resumes with the size that it had: its requests and its limit are later.
+    /// Moves the limit and the requests of a suspended job that resumes with the size that it had.
     #[cold]
     pub(super) fn resume_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
@@ -225,7 +225,8 @@ impl<S: EventSource> Simulation<S> {
         self.s.shapes = Some(Box::new(ShapeMachine::new(&shapes)));
     }
 
-    /// Returns the error that a job draws more than the last cap leaves, if one that is left does.
+    /// Returns the error if a job that waits to start or resume draws more than the last cap
+    /// leaves.
     #[cold]
     pub(super) fn too_little_power(&self) -> Option<SimulationError> {
         let view = self.session.view();

@@ -1,4 +1,4 @@
-//! Further resources of which there is more or less over time, as the scheduler hears of it.
+//! Further resources whose amounts change over time, as the scheduler learns of it.
 
 use super::{Simulation, SimulationError, SupplyLack};
 use crate::engine::observer::Observer;
@@ -20,7 +20,7 @@ impl SupplyTimetable {
         SupplyTimetable::of_steps(table.supply().to_vec())
     }
 
-    /// Returns the timetable of what a session knows; `None` where nothing was said.
+    /// Returns the timetable of what a session knows; `None` where it knows of no supply.
     pub(super) fn known_to(session: &Session) -> Option<Box<SupplyTimetable>> {
         let announced = Some(Time::MIN);
         let known = session.supply().iter();
@@ -46,7 +46,7 @@ impl SupplyTimetable {
         self.steps.iter().all(|step| if step.from == now { step.known() < now } else { step.known() != now })
     }
 
-    /// What is known at a time: steps that were announced or have happened.
+    /// Returns the steps that are known at a time: those that were announced or have happened.
     fn known(&self, now: Time) -> Vec<KnownSupply> {
         let known = self.steps.iter().filter(|step| step.known() <= now);
         known.map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount }).collect()
@@ -54,7 +54,7 @@ impl SupplyTimetable {
 }
 
 impl<S: EventSource> Simulation<S> {
-    /// The machine's supply changes over time. Call it before the first event.
+    /// Takes over the changes of the machine's supply. Is called before the first event.
     pub(super) fn expect_supply(&mut self, table: &ResourceTable) {
         self.supply = SupplyTimetable::of(table);
         if self.supply.is_none() {
@@ -86,7 +86,7 @@ impl<S: EventSource> Simulation<S> {
 
     #[cold]
     fn next_with_supply(&self, coming: Time, supply: &SupplyTimetable) -> Time {
-        // Before the first job nothing changes for any.
+        // Before the first job arrives a change matters to none.
         let first = self.session.next_id() == JobId::default();
         match supply.times.get(self.s.supply_at) {
             Some(&next) if !first => coming.min(next.max(self.s.now)),
@@ -103,7 +103,7 @@ impl<S: EventSource> Simulation<S> {
         }
     }
 
-    /// Takes the next event where supply changes over time: a change, or what the source sends.
+    /// Takes the next event where supply changes over time: a change of supply, or the source's.
     #[cold]
     pub(super) fn receive_beside_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         let decide = if self.supply_is_due(now) { self.take_supply(now, observer) } else { self.take(now, observer) };
@@ -116,8 +116,8 @@ impl<S: EventSource> Simulation<S> {
         decide
     }
 
-    /// Tells the scheduler of what there is from now on, and of what is announced. Returns whether
-    /// a decision is due.
+    /// Tells the scheduler the amounts from now on and the announced changes. Returns whether a
+    /// decision is due.
     fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         let Some(supply) = &self.supply else { return false };
         self.s.supply_at = supply.begun(now);
@@ -130,7 +130,8 @@ impl<S: EventSource> Simulation<S> {
         changed
     }
 
-    /// Nothing comes any more, and no job is left for which a change of supply could matter.
+    /// Returns whether nothing comes any more and no job is left for which a change of supply could
+    /// matter.
     #[inline]
     pub(super) fn is_over(&self, end: Time) -> bool {
         self.supply.is_some()
@@ -140,7 +141,7 @@ impl<S: EventSource> Simulation<S> {
             && self.session.short_jobs().next().is_none()
     }
 
-    /// Tells the observer of jobs that are held back for lack of supply, or are so no more.
+    /// Tells the observer of jobs that were held back for lack of supply or released from that.
     fn tell_sifted(&mut self, now: Time, observer: &mut impl Observer) {
         for (id, is_short) in self.session.take_sifted() {
             let place = self.source.place(id);
@@ -157,8 +158,8 @@ impl<S: EventSource> Simulation<S> {
         }
     }
 
-    /// The first resource of which a job asks for more than there is now: its name, what is asked for
-    /// and what is there.
+    /// Returns the first resource of which a job asks for more than there is now: its name, the
+    /// amount asked for and the amount that there is.
     fn lack_of(&self, id: JobId) -> Option<(&str, String, String)> {
         let view = self.session.view();
         let resources = view.resources()?;
