@@ -163,6 +163,12 @@ pub enum SiteError {
         /// The kinds, each with its files.
         list: String,
     },
+    #[error("there is no row of a job{said}. {advice}")]
+    NoRows {
+        /// Lines that there are.
+        said: String,
+        advice: String,
+    },
     #[error("none of {rows} rows became a job ({rules}). {advice}")]
     NothingLeft {
         rows: u64,

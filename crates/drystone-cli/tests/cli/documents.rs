@@ -197,6 +197,11 @@ fn fixtures() -> Folder {
                  [policy.parameters]\nsize = [1, 2]\nwindow = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
     folder.write("demands.csv", "job,gpu,mem,license:solver\ntotal,8,1TB,2\n1,2,64GB,\n4,,500MB,1\n");
+    let licensed =
+        "; MaxProcs: 8\n1 0 -1 90 1 -1 -1 1 90 -1 1 1 -1 -1 1 1 -1 -1\n2 5 -1 60 1 -1 -1 1 60 -1 1 2 -1 -1 1 2 -1 -1\n";
+    folder.write("licences.swf", licensed);
+    folder.write("asks.csv", "job,license:cad\ntotal,4\n1,2\n2,3\n");
+    folder.write("supply.csv", "resource,from,amount,announced\nlicense:cad,100,2,0\nlicense:cad,200,4,0\n");
     let job = |number: i64, memory: i64| format!("{number} 0 -1 9 1 -1 -1 1 9 {memory} 1 1 -1 -1 1 1 -1 -1\n");
     folder.write("nodes.csv", "nodes,cores,mem,gpu:a100\n1,2,6GB,\n1,2,6GB,1\n");
     folder.write("memory.swf", format!("; MaxProcs: 4\n{}{}", job(1, 1 << 20), job(2, -1)));

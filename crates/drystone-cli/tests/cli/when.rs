@@ -563,6 +563,32 @@ fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
     folder.write("now/accounting/jobs.psv", format!("{header}{past}"));
 }
 
+/// Nothing says what ran when the jobs of a queue came: without accounting, with a table that has no
+/// row yet, and where the accounting ends long before. Twenty jobs behind one that runs are then
+/// foretold within its limit and theirs, none "in 14 days".
+#[test]
+fn a_queue_without_a_past_is_foretold_by_its_limits() {
+    let folder = Folder::new();
+    state(&folder);
+    let mut queue = "11|RUNNING|None|8|1:00:00|1699990000|1699998200|900|ann|main\n".to_string();
+    for i in 0..20 {
+        let _ = writeln!(queue, "{}|PENDING|(Priority)|8|10:00|{}|N/A|{}|bob|main", 20 + i, 1_699_998_300 + i, 800 - i);
+    }
+    folder.write("now/squeue.txt", queue);
+    let without = folder.run(&["when", "--state", "now"]).ok();
+    // The last starts 190 minutes behind the first, which has the machine at 22:43.
+    assert!(!without.contains("14 days") && without.contains("39 ") && without.contains("Wed 02:00"), "{without}");
+    std::fs::create_dir_all(folder.path("now/accounting")).expect("made");
+    let header = "JobIDRaw|User|Partition|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|AllocCPUS|State\n";
+    folder.write("now/accounting/jobs.psv", header);
+    assert_eq!(folder.run(&["when", "--state", "now"]).ok(), without);
+    let old = "7|ann|main|1699500000|1699500000|1699500600|600|60|8|8|COMPLETED\n";
+    folder.write("now/accounting/jobs.psv", format!("{header}{old}"));
+    let stale = folder.run(&["when", "--state", "now"]);
+    assert!(stale.err.contains("the accounting ends 5 days before the queue"), "{}", stale.err);
+    assert!(!stale.ok().contains("14 days"));
+}
+
 /// Output on the page on start times is that of the program.
 #[test]
 fn the_page_shows_what_is_printed() {

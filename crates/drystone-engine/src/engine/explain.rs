@@ -92,8 +92,8 @@ pub struct Occasion {
     pub arrived: Vec<JobId>,
     /// Jobs that ended.
     pub ended: Vec<JobId>,
-    /// True if processors went, came back or were announced to go.
-    pub outage: bool,
+    /// True if processors or another resource went, came or were announced to.
+    pub capacity: bool,
 }
 
 /// The story of one job: an observer of a simulation that writes down what happens to it.
@@ -222,7 +222,7 @@ impl Observer for Biography {
 
     fn capacity(&mut self, now: Time, _foreseen: bool) {
         if self.here {
-            self.occasion(now).outage = true;
+            self.occasion(now).capacity = true;
         }
     }
 
@@ -493,9 +493,9 @@ impl Explanation<'_> {
     fn occasion(&self, when: &Occasion, words: &dyn StoryWords) -> String {
         let said =
             |what: &str, ids: &[JobId]| (!ids.is_empty()).then(|| format!("{what} {}", self.numbers(ids, words)));
-        let outage = when.outage.then(|| "an outage".to_string());
+        let capacity = when.capacity.then(|| "a change of capacity".to_string());
         let parts: Vec<String> =
-            [said("arrival of", &when.arrived), said("end of", &when.ended), outage].into_iter().flatten().collect();
+            [said("arrival of", &when.arrived), said("end of", &when.ended), capacity].into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 

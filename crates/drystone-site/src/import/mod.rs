@@ -213,14 +213,11 @@ fn one_cluster(
             _ => advice(carriers),
         };
         if intake.read == 0 && other.is_none() {
-            return Err(SiteError::Option(format!(
-                "there is no row of a job{}. {advice}",
-                if rules.is_empty() {
-                    ", only a line that names columns".to_string()
-                } else {
-                    format!(" ({})", rules.join("; "))
-                }
-            )));
+            let said = match rules.is_empty() {
+                true => ", only a line that names columns".to_string(),
+                false => format!(" ({})", rules.join("; ")),
+            };
+            return Err(SiteError::NoRows { said, advice });
         }
         return Err(SiteError::NothingLeft { rows: intake.read, rules: rules.join("; "), advice });
     }

@@ -11,10 +11,11 @@ use super::unmet::NodeDemand;
 use crate::args::WhenArgs;
 use crate::exit::CommandFailure;
 use crate::output::message;
+use crate::output::number::plural;
 use crate::progress::WorkProgress;
 use drystone::model::{Job, JobId, Machine, ProcSet, Span, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
-use drystone_site::{ImportObserver, ImportOptions, Site, import};
+use drystone_site::{ImportObserver, ImportOptions, Site, SiteError, import};
 use drystone_when::{
     Adoption, Forecaster, ForecasterSettings, FutureError, Observed, Rehearsal, RehearsalMachine, RehearsalQuestions,
     StartGates, adopt,
@@ -85,7 +86,7 @@ impl WhenScene {
         if let Some(name) = partition {
             state.take_in_neighbours(name);
         }
-        let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?;
+        let site = state.accounting.as_deref().map(|path| accounting(path, args)).transpose()?.flatten();
         let policy = site_nodes.as_ref().map_or_else(|| policy.clone(), |nodes| nodes.policy(policy));
         let plain = policy.clone();
         let mut scene = WhenScene {
@@ -230,7 +231,15 @@ impl WhenScene {
         // A record has all jobs that ended in its period, so all that ran since the first such end.
         let first = site.jobs().filter_map(|job| job.end).min().unwrap_or(i64::MAX);
         let last = site.jobs().flat_map(|job| [Some(job.submit), job.start, job.end]).flatten().max();
-        self.known = Time(first)..=Time(last.unwrap_or(i64::MIN).min(self.now));
+        let last = last.map_or(self.now, |last| last.min(self.now));
+        self.known = Time(first)..=Time(last);
+        let days = (self.now - last) / Span::DAY.0;
+        if days > 0 {
+            self.remarks.push(format!(
+                "the accounting ends {} before the queue: what has run since is not known, and no answer about it is rehearsed",
+                plural(days as u64, "day")
+            ));
+        }
         for job in site.jobs() {
             let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
             let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
@@ -563,9 +572,13 @@ fn check_partition(state: &ClusterState, args: &WhenArgs, dir: &Path) -> Result<
     }
 }
 
-/// Imports the accounting, whatever kind it is of.
-fn accounting(path: &Path, args: &WhenArgs) -> Result<Site, CommandFailure> {
+/// Imports the accounting, whatever kind it is of; `None` where it has no job, as that of a new
+/// cluster.
+fn accounting(path: &Path, args: &WhenArgs) -> Result<Option<Site>, CommandFailure> {
     let options = ImportOptions { time_zone: args.timezone.clone(), ..ImportOptions::default() };
     let open = |path: &Path| -> std::io::Result<Box<dyn Read>> { Ok(Box::new(File::open(path)?)) };
-    Ok(import(&[path.to_path_buf()], &options, &open, ImportObserver::default())?)
+    match import(&[path.to_path_buf()], &options, &open, ImportObserver::default()) {
+        Err(SiteError::NoRows { .. }) => Ok(None),
+        site => Ok(Some(site?)),
+    }
 }

@@ -140,7 +140,7 @@ impl Explanation<'_> {
                 latest: bound(*latest),
                 arrived: numbers(&when.arrived),
                 ended: numbers(&when.ended),
-                outage: when.outage,
+                outage: when.capacity,
             },
             Chapter::Adopted(adopted) => {
                 let (state, since, ran) = match adopted {
