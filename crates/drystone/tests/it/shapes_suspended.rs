@@ -277,3 +277,24 @@ fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
     let error = Experiment::new(&spec, &jobs).run(&mut ()).expect_err("it suspends nothing").to_string();
     assert!(error.contains("never resumes a suspended job"), "{error}");
 }
+
+/// Job 2 draws 150 W and is planned for 100, when job 1 ends. From 20 to 300 there are no watts, or
+/// too few: when the fall begins nobody knows of the rise, and the plan has no place for the job.
+#[test]
+fn a_planned_job_without_power_waits_until_there_is_some() {
+    for watts in [0, 100] {
+        let jobs = shaped(workload(8, &[(0, 8, 100), (10, 3, 30)]), "job,watts\n2,50\n");
+        let jobs = capped(jobs, &[(0, 600), (20, watts), (300, 600)]);
+        for policy in [
+            "easy",
+            "conservative",
+            "conservative(shape=upto)",
+            "conservative(shape=most)",
+            "conservative(shape=submit)",
+            "conservative(resize=grow)",
+            "conservative(shape=start,resize=grow)",
+        ] {
+            assert_eq!(rows(&jobs, policy), [[1, 0, 100, 8], [2, 300, 330, 3]], "{watts} W, {policy}");
+        }
+    }
+}
