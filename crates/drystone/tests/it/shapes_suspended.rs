@@ -277,3 +277,63 @@ fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
     let error = Experiment::new(&spec, &jobs).run(&mut ()).expect_err("it suspends nothing").to_string();
     assert!(error.contains("never resumes a suspended job"), "{error}");
 }
+
+/// Job 2 draws 150 W and is planned for 100, when job 1 ends. From 20 to 300 there are no watts, or
+/// too few: when the fall begins nobody knows of the rise, and the plan has no place for the job.
+#[test]
+fn a_planned_job_without_power_waits_until_there_is_some() {
+    for watts in [0, 100] {
+        let jobs = shaped(workload(8, &[(0, 8, 100), (10, 3, 30)]), "job,watts\n2,50\n");
+        let jobs = capped(jobs, &[(0, 600), (20, watts), (300, 600)]);
+        for policy in [
+            "easy",
+            "conservative",
+            "conservative(shape=upto)",
+            "conservative(shape=most)",
+            "conservative(shape=submit)",
+            "conservative(resize=grow)",
+            "conservative(shape=start,resize=grow)",
+        ] {
+            assert_eq!(rows(&jobs, policy), [[1, 0, 100, 8], [2, 300, 330, 3]], "{watts} W, {policy}");
+        }
+    }
+}
+
+fn outages(outage: Outage) -> Outages {
+    Outages::new(Machine::new(8), vec![outage]).expect("good outages")
+}
+
+/// From 20 to 40 every processor is out, those on which job 1 runs on as well: it has none to give
+/// to job 2, which arrives at 25. From 40 on it gives three, and has 7 · 20 left for 35 s on four.
+#[test]
+fn a_job_does_not_give_processors_that_are_out() {
+    let table = "job,kind,min,max\n1,malleable,1,8\n";
+    let jobs = shaped(workload(8, &[(0, 7, 60), (25, 4, 10)]), table);
+    let expected = [[1, 0, 40, 7], [1, 40, 75, 4], [2, 40, 50, 4]];
+    let out = outages(Outage::window(Which::Count(8), Time(10), Time(20), Time(40)));
+    assert_eq!(rows_of(&simulate(&jobs, "easy(resize=shrink)", Some(&out)).list), expected);
+}
+
+/// Six of eight processors are out from 20 to 90: the idle one, and five of the seven that job 1
+/// has. At half of its work it asks for two, and has 7 · 30 left for 105 s. It gives two that are up
+/// and three that are out, so that there is room for job 2, and for job 3 when that ends.
+#[test]
+fn a_job_that_gives_processors_that_are_out_leaves_room_on_the_others_only() {
+    let table = "job,kind,min,max,asks\n1,evolving,1,8,0.5=2\n";
+    let jobs = shaped(workload(8, &[(0, 7, 60), (35, 2, 10), (36, 1, 10)]), table);
+    let expected = [[1, 0, 30, 7], [1, 30, 135, 2], [2, 35, 45, 2], [3, 45, 55, 1]];
+    let out = outages(Outage::window(Which::Count(6), Time(10), Time(20), Time(90)));
+    assert_eq!(rows_of(&simulate(&jobs, "easy", Some(&out)).list), expected);
+}
+
+/// At 10, when job 2 ends, job 1 is to grow to six processors at its next point, 30. From 20 on two
+/// idle ones are out. Job 3 comes at 22, when job 1 holds the two that it is to grow by.
+#[test]
+fn a_job_that_is_to_grow_keeps_what_it_holds_for_that_when_processors_go() {
+    let table = "job,kind,min,max,every\n1,malleable,4,6,30\n";
+    let jobs = shaped(workload(8, &[(0, 4, 100), (0, 4, 10), (22, 2, 10)]), table);
+    // 4 · 70 are left at 30, for 47 s on six.
+    let expected = [[1, 0, 30, 4], [1, 30, 77, 6], [2, 0, 10, 4], [3, 77, 87, 2]];
+    let out = outages(Outage::window(Which::Count(2), Time(5), Time(20), Time(200)));
+    assert_eq!(rows_of(&simulate(&jobs, "easy(resize=grow)", Some(&out)).list), expected);
+}

@@ -56,7 +56,7 @@ impl ShapedConservative {
 
     /// The next planned start.
     pub(in crate::policy) fn next_wake(&self) -> Option<Time> {
-        self.plans.iter().map(|plan| plan.start).min()
+        self.plans.iter().map(|plan| plan.start).filter(|&start| start < Time::MAX).min()
     }
 
     /// Makes a pass.
@@ -104,7 +104,11 @@ impl ShapedConservative {
     /// An earlier start of a planned job, or under `start` another size, if neither start nor end
     /// gets later.
     fn compressed(&self, plan: &SizedPlan, scene: &PassScene<'_>, room: &RoomSteps) -> SizedPlan {
-        let end = plan.start + scene.run(plan.id, plan.size);
+        // A job without a place for now takes any.
+        let end = match plan.start {
+            Time::MAX => Time::MAX,
+            start => start + scene.run(plan.id, plan.size),
+        };
         let watts = scene.view.watts(plan.id);
         let mut best: Option<(Time, SizedPlan)> = None;
         let free = self.choices.shape == ShapeRule::Start && sized(scene.view, plan.id).is_some();

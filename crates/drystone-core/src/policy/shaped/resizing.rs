@@ -120,7 +120,8 @@ impl PassScene<'_> {
             let Some(shape) = sized(self.view, one.id) else { continue };
             let keep = keep.of(shape);
             if one.size > keep
-                && let Some(floor) = shape.sizes.at_least(keep)
+                && let Some(floor) = shape.sizes.at_least(keep.max(self.drained(one.id)))
+                && one.size > floor
             {
                 pool.push(Giver { at, floor, keep, size: one.size, left: one.size });
             }

@@ -148,6 +148,7 @@ impl<'a> PassScene<'a> {
             false => actions.resize(id, to),
         }
         Self::lift(&self.runners[at], &mut self.room, 1);
+        let end = self.runners[at].end();
         let point = if at_once { self.now } else { self.view.next_point(id) };
         let release = self.view.release(id, point, to);
         let until = self.view.end_at_size(id, point, to);
@@ -161,6 +162,14 @@ impl<'a> PassScene<'a> {
             one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(then));
         }
         Self::lift(&self.runners[at], &mut self.room, -1);
+        let lost = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
+        self.room.change(lost, 0, -1);
+    }
+
+    /// Processors of a running job that are out: it does not give them back.
+    pub(super) fn drained(&self, id: JobId) -> Procs {
+        let drains = self.view.outlook().map_or(&[][..], |outlook| &outlook.drains);
+        drains.iter().filter(|drain| drain.job == id).map(|drain| drain.procs).sum()
     }
 
     /// Returns the watts that jobs still draw and are about to give back, since they have begun to

@@ -387,6 +387,8 @@ impl Session {
         self.s.world.running.insert(RunningJob { end: new_end, id, procs: to });
         if self.s.names {
             self.place_resized(id, to);
+        } else if self.s.draining {
+            self.s.refresh();
         }
         self.note_expiry();
         self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });

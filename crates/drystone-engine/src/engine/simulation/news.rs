@@ -223,7 +223,7 @@ impl<S: EventSource> Simulation<S> {
                             if foreseen { layout.clear(&self.session, procs) } else { layout.strike(&stroke.on) };
                         for (id, lost) in hit_jobs {
                             if self.s.shapes.is_some() && self.survives(now, id, lost, observer) {
-                                layout.keep(id, self.session.view().size(id));
+                                layout.keep(id, self.session.undrained_of(id));
                             } else {
                                 self.hit(now, id, hit, observer)?;
                             }

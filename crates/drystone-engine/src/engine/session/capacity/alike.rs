@@ -10,6 +10,7 @@ use crate::model::{JobId, ProcSet, Procs, Time};
 use crate::parts::RunningJob;
 use crate::policy::{CapacityLoss, Drain, Outlook, PolicyEvent};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A loss that has begun.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,9 +63,14 @@ impl Session {
     /// Running jobs by number, with the processors that they give back when they end.
     pub(crate) fn undrained(&self) -> Vec<(JobId, Procs)> {
         let mut jobs: Vec<(JobId, Procs)> =
-            self.s.world.running.iter().map(|job| (job.id, job.procs - self.s.drained_of(job.id))).collect();
+            self.s.world.running.iter().map(|job| (job.id, self.undrained_of(job.id))).collect();
         jobs.sort_unstable();
         jobs
+    }
+
+    /// Processors that a running job gives back when it ends.
+    pub(crate) fn undrained_of(&self, id: JobId) -> Procs {
+        self.s.world.entry(id).procs - self.s.drained_of(id)
     }
 }
 
@@ -96,16 +102,51 @@ impl SessionState {
                 self.world.jobs.get(drain.0).is_some_and(|known| known.entry.phase == crate::policy::Phase::Running)
             });
         }
+        self.limit_to_sizes(&mut begun);
         self.drain_what_lacks(&mut begun);
         let outlook = outlook(&mut capacity, &begun, now);
         let idle: i64 = begun.iter().map(|b| i64::from(b.idle())).sum();
         self.world.free = self.unused() - idle;
+        self.keep_reserves();
         self.draining = begun.iter().any(|b| !b.drains.is_empty());
         capacity.alike = Some(begun);
         self.capacity = Some(capacity);
         let plain = outlook.offline.is_empty() && outlook.windows.is_empty();
         self.world.outlook = (!plain).then(|| Box::new(outlook));
         self.show_supply();
+    }
+
+    /// Leaves no job more processors that are out than it has. A job that shrinks gives up others
+    /// first; those beyond its size go at once.
+    fn limit_to_sizes(&self, begun: &mut [BegunLoss]) {
+        let mut held: BTreeMap<JobId, Procs> = BTreeMap::new();
+        for loss in begun {
+            for (id, procs) in &mut loss.drains {
+                let left = held.entry(*id).or_insert_with(|| self.world.entry(*id).procs);
+                *procs = (*procs).min(*left);
+                *left -= *procs;
+            }
+            loss.drains.retain(|drain| drain.1 > 0);
+        }
+    }
+
+    /// Takes those out of the free processors that jobs hold because they are to grow. Where too
+    /// few are left, the last of these jobs keep their sizes.
+    fn keep_reserves(&mut self) {
+        let Some(shapes) = &mut self.world.shapes else { return };
+        let jobs = &self.world.jobs;
+        let mut free = self.world.free;
+        for (&id, state) in &mut shapes.states {
+            let size = jobs.get(id).map_or(Procs::MAX, |known| known.entry.procs);
+            let Some(more) = state.pending.and_then(|(to, _)| to.checked_sub(size)).filter(|&more| more > 0) else {
+                continue;
+            };
+            match i64::from(more) <= free {
+                true => free -= i64::from(more),
+                false => state.pending = None,
+            }
+        }
+        self.world.free = free;
     }
 
     /// Processors on which no job runs.
