@@ -315,8 +315,8 @@ fn a_job_does_not_give_processors_that_are_out() {
 }
 
 /// Six of eight processors are out from 20 to 90: the idle one, and five of the seven that job 1
-/// has. At half of its work it asks for two, and has 7 · 30 left for 105 s. It gives two that are up
-/// and three that are out, so that there is room for job 2, and for job 3 when that ends.
+/// has. At half of its work it asks for two, and has 7 · 30 left for 105 s. It gives two that are
+/// up and three that are out, so that there is room for job 2, and for job 3 when that ends.
 #[test]
 fn a_job_that_gives_processors_that_are_out_leaves_room_on_the_others_only() {
     let table = "job,kind,min,max,asks\n1,evolving,1,8,0.5=2\n";

@@ -162,8 +162,8 @@ impl<'a> PassScene<'a> {
             one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(then));
         }
         Self::lift(&self.runners[at], &mut self.room, -1);
-        let lost = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
-        self.room.change(lost, 0, -1);
+        let excess = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
+        self.room.change(excess, 0, -1);
     }
 
     /// Processors of a running job that are out: it does not give them back.
