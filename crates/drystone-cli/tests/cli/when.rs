@@ -563,8 +563,8 @@ fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
     folder.write("now/accounting/jobs.psv", format!("{header}{past}"));
 }
 
-/// Nothing says what ran when the jobs of a queue came: without accounting, with a table that has no
-/// row yet, and where the accounting ends long before. Twenty jobs behind one that runs are then
+/// Nothing says what ran when the jobs of a queue came: without accounting, with a table that has
+/// no row yet, and where the accounting ends long before. Twenty jobs behind one that runs are then
 /// foretold within its limit and theirs, none "in 14 days".
 #[test]
 fn a_queue_without_a_past_is_foretold_by_its_limits() {

@@ -39,8 +39,8 @@ impl PassReach {
         if (last as i64) < most || !counts_alone(cluster, params) {
             return reach;
         }
-        let held: Vec<HeldNodes> =
-            (0..cluster.machine.parts.len()).map(|part| HeldNodes::new(cluster, part, params.bf_resolution)).collect();
+        let held: Vec<HoldsByEnd> =
+            (0..cluster.machine.parts.len()).map(|part| HoldsByEnd::new(cluster, part, params.bf_resolution)).collect();
         for job in queue.range(..=last) {
             if reach.ahead >= most {
                 break;
@@ -110,10 +110,10 @@ fn is_plain(cluster: &ModelCluster, job: &Pending) -> bool {
 }
 
 /// Nodes of a partition that running jobs hold, by the earliest begin of a plan there, descending.
-struct HeldNodes(Vec<(i64, u32)>);
+struct HoldsByEnd(Vec<(i64, u32)>);
 
-impl HeldNodes {
-    fn new(cluster: &ModelCluster, part: usize, resolution: i64) -> HeldNodes {
+impl HoldsByEnd {
+    fn new(cluster: &ModelCluster, part: usize, resolution: i64) -> HoldsByEnd {
         let (nodes, mut sum) = (&cluster.machine.parts[part].nodes, 0);
         let mut ends: Vec<(i64, u32)> =
             cluster.running().map(|running| (running.end, running.count_on(nodes))).collect();
@@ -122,7 +122,7 @@ impl HeldNodes {
             sum += *held;
             (*end, *held) = (end.div_euclid(resolution) * resolution, sum);
         }
-        HeldNodes(ends)
+        HoldsByEnd(ends)
     }
 
     /// Returns the time before which a job may begin so that as many nodes as it needs have no plan

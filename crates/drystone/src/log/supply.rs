@@ -80,9 +80,9 @@ pub fn give(workload: Workload, input: impl Read, file: &str) -> Result<Workload
 fn step(row: &TableRow<'_>, resources: &ResourceTable, clock: &LogClock) -> Result<SupplyStep, TableError> {
     let name = row.must("resource", "a counted resource, such as license:matlab")?;
     let resource = find_resource(resources, name).map_err(|problem| row.error("resource", problem))?;
-    let text = row.must("from", "the time from which on there is so much")?;
-    let from = row.time("from", clock)?.ok_or_else(|| row.error("from", format!("`{text}` is no time")))?;
-    let text = row.must("amount", "how much there is from then on")?;
+    let text = row.must("from", "the time of the change")?;
+    let from = row.time("from", clock)?.ok_or_else(|| row.error("from", format!("`{text}` is not a time")))?;
+    let text = row.must("amount", "the amount from then on")?;
     let unit = resources.resource(resource).map(|resource| resource.unit).unwrap_or_default();
     let amount = read_amount(text, unit).map_err(|problem| row.error("amount", problem))?;
     Ok(SupplyStep { resource, from, amount, announced: row.time("announced", clock)? })

@@ -7,17 +7,17 @@ use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::policy::{Action, Actions, HeldSpan, Placement};
 
 /// A suspended job, or a running one that is suspended unless there is room for it.
-enum Paused {
+enum ResumableJob {
     Parked(JobId),
     /// A running job for which the cap leaves no power.
     Cut(SizedRunner),
 }
 
-impl Paused {
+impl ResumableJob {
     fn id(&self) -> JobId {
         match self {
-            Paused::Parked(id) => *id,
-            Paused::Cut(one) => one.id,
+            ResumableJob::Parked(id) => *id,
+            ResumableJob::Cut(one) => one.id,
         }
     }
 }
@@ -42,14 +42,14 @@ impl ShapedEasy {
         if self.parked.is_empty() && scene.cut.is_empty() {
             return None;
         }
-        let parked = std::mem::take(&mut self.parked).into_iter().map(Paused::Parked);
-        let mut paused: Vec<Paused> =
-            parked.chain(std::mem::take(&mut scene.cut).into_iter().map(Paused::Cut)).collect();
+        let parked = std::mem::take(&mut self.parked).into_iter().map(ResumableJob::Parked);
+        let mut paused: Vec<ResumableJob> =
+            parked.chain(std::mem::take(&mut scene.cut).into_iter().map(ResumableJob::Cut)).collect();
         paused.sort_shared_by_key(|one| (scene.view.began(one.id()), one.id()));
         let (mut reserved, mut done) = (None, PausedActions::default());
         for one in paused {
             let (id, watts) = (one.id(), scene.view.watts(one.id()));
-            if let Paused::Cut(one) = &one
+            if let ResumableJob::Cut(one) = &one
                 && one.each().all(|span| scene.room.fits(span, watts))
             {
                 PassScene::lift(one, &mut scene.room, -1);
@@ -61,7 +61,7 @@ impl ShapedEasy {
                 let span = HeldSpan { from: start, until: start + rest, procs: size };
                 scene.room.change(span, watts, -1);
                 done.go_on(&one, size, scene);
-                let movable = matches!(&one, Paused::Cut(one) if one.size != size);
+                let movable = matches!(&one, ResumableJob::Cut(one) if one.size != size);
                 scene.runners.push(SizedRunner {
                     id,
                     size,
@@ -73,7 +73,7 @@ impl ShapedEasy {
                 });
                 continue;
             }
-            if let Paused::Cut(_) = one {
+            if let ResumableJob::Cut(_) = one {
                 done.suspends.push(Action::Suspend(id));
             }
             self.parked.push(id);
@@ -122,15 +122,15 @@ impl ShapedEasy {
 
 impl PausedActions {
     /// Adds the action that lets a job run with this size from now on.
-    fn go_on(&mut self, one: &Paused, procs: Procs, scene: &PassScene<'_>) {
+    fn go_on(&mut self, one: &ResumableJob, procs: Procs, scene: &PassScene<'_>) {
         let (job, own) = (one.id(), scene.view.size(one.id()));
         match one {
             // A change to the present size withdraws one that is pending.
-            Paused::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),
-            Paused::Cut(_) if procs < own => self.shrinks.push(Action::Resize { job, procs, at_once: true }),
-            Paused::Cut(_) => self.takes.push(Action::Resize { job, procs, at_once: true }),
-            Paused::Parked(_) if procs == own => self.takes.push(Action::ResumeOn { job, on: Placement::Any }),
-            Paused::Parked(_) => self.takes.push(Action::ResumeWith { job, procs }),
+            ResumableJob::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),
+            ResumableJob::Cut(_) if procs < own => self.shrinks.push(Action::Resize { job, procs, at_once: true }),
+            ResumableJob::Cut(_) => self.takes.push(Action::Resize { job, procs, at_once: true }),
+            ResumableJob::Parked(_) if procs == own => self.takes.push(Action::ResumeOn { job, on: Placement::Any }),
+            ResumableJob::Parked(_) => self.takes.push(Action::ResumeWith { job, procs }),
         }
     }
 }
