@@ -274,7 +274,10 @@ fn people(
     // Where weights are given and there is no configuration, there is a database.
     let database = conf.map_or(given, SlurmConf::has_database);
     let charges_ends = conf.is_none_or(SlurmConf::enforces_limits);
-    let begins = read_date(args.text("begins"));
+    let begins = match args.text("begins") {
+        AUTO => None,
+        date => Some(read_date(date).ok_or_else(|| args.wrong("begins"))?),
+    };
     let reset = ResetPeriod::read(&priority.usage_reset).zip(begins).map(|(period, at)| UsageReset::new(period, at));
     let rules = Multifactor::new(&priority, database).map(|rules| Multifactor { charges_ends, reset, ..rules });
     let priorities = rules.map(|rules| JobPriorities::new(rules, accounts.clone()));

@@ -43,6 +43,14 @@ fn a_file_or_parameters_make_it() {
     assert!(error.ends_with("bf_resolution takes 1 to 3600 (s)"), "{error}");
     let error = spec("slurm(bf_interval=-1,sched_interval=-1)").expect_err("no scheduler");
     assert!(error.contains("neither scheduler runs"), "{error}");
+    for wrong in ["nonsense", "2026-13-30T08:15", "2026-02-29T08:15", "-5", "none"] {
+        let error = spec(&format!("slurm(begins={wrong})")).expect_err(wrong);
+        let expected = format!(
+            "`begins={wrong}` is not possible; begins takes auto|a date such as 2026-11-30 or 2026-11-30T08:15"
+        );
+        assert!(error.contains(&expected), "{error}");
+    }
+    assert!(spec("slurm(begins=2024-02-29)").is_ok() && spec("slurm(begins=auto)").is_ok());
     let Some(dir) = shared("golden/slurm") else { return };
     let conf = dir.join("res60.conf");
     assert!(spec(&format!("slurm:{}", conf.display())).is_ok());
