@@ -264,11 +264,20 @@ fn accounting() -> String {
     (1..60).map(row).fold(head.to_string(), |text, row| text + &row)
 }
 
-/// The commands of a block: lines that begin with the program, with those that continue them.
+/// The commands of a block: lines that begin with the program, with those that continue them, and
+/// files that are written as here-documents.
 fn commands(lines: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let mut open = false;
+    let (mut open, mut file) = (false, false);
     for line in lines {
+        if file || (line.starts_with("cat > ") && line.ends_with("<<END")) {
+            match (file, all.last_mut()) {
+                (true, Some(last)) => last.push_str(&format!("\n{line}")),
+                _ => all.push((*line).to_string()),
+            }
+            file = *line != "END";
+            continue;
+        }
         match (open, all.last_mut()) {
             (true, Some(last)) => last.push_str(&format!("\n{line}")),
             // A line of facts in shown output names the version.
