@@ -265,17 +265,17 @@ fn accounting() -> String {
 }
 
 /// The commands of a block: lines that begin with the program, with those that continue them, and
-/// files that are written as here-documents.
+/// files that are written as here-documents or by a group.
 fn commands(lines: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let (mut open, mut file) = (false, false);
     for line in lines {
-        if file || (line.starts_with("cat > ") && line.ends_with("<<END")) {
+        if file || (line.starts_with("cat > ") && line.ends_with("<<END")) || line.starts_with("{ ") {
             match (file, all.last_mut()) {
                 (true, Some(last)) => last.push_str(&format!("\n{line}")),
                 _ => all.push((*line).to_string()),
             }
-            file = *line != "END";
+            file = *line != "END" && !line.contains("} > ");
             continue;
         }
         match (open, all.last_mut()) {

@@ -279,7 +279,7 @@ fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
 }
 
 /// Job 2 draws 150 W and is planned for 100, when job 1 ends. From 20 to 300 there are no watts, or
-/// too few: when the fall begins nobody knows of the rise, and the plan has no place for the job.
+/// too few: when the fall begins the rise is not known, and the plan has no place for the job.
 #[test]
 fn a_planned_job_without_power_waits_until_there_is_some() {
     for watts in [0, 100] {
