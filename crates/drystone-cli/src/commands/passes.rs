@@ -67,6 +67,7 @@ fn line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> St
         PassReason::NotReached => format!("the pass ended before it, by {by}"),
         PassReason::Limit => format!("a limit of its account or QOS: {by}"),
         PassReason::Licences => "licences that it asks for were not free".to_string(),
+        PassReason::Resources => "too little was left of a resource that it asks for".to_string(),
         PassReason::Reserved => {
             "reservations or announced outages kept its nodes for the time of its limit".to_string()
         }

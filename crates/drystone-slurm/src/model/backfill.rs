@@ -222,6 +222,10 @@ impl BackfillPass {
         }
         let (outcome, verdict) = match verdict {
             JobResult::Paused => return JobVerdict::Paused,
+            JobResult::Now(_) if desk.cluster.is_short(job.id) => {
+                self.loose = true;
+                (JobVerdict::Waits, PassVerdict::Resources)
+            }
             JobResult::Now(alloc) => {
                 desk.cluster.start(job, now, alloc.clone());
                 self.twins.clear();

@@ -57,6 +57,9 @@ pub struct ModelCluster {
     latest: (u32, u32),
     /// Licences in use.
     licences: Vec<u32>,
+    /// Waiting jobs that ask for more of a resource than the machine has left, where neither nodes
+    /// nor licences of the configuration stand for it.
+    short: BTreeSet<u32>,
     pub reservations: Vec<AdvanceReservation>,
     /// Number of changes of what runs, where, and until when.
     state: u64,
@@ -93,6 +96,7 @@ impl ModelCluster {
             rest_of: BTreeMap::new(),
             latest: (0, 0),
             licences: Vec::new(),
+            short: BTreeSet::new(),
             reservations: Vec::new(),
             state: 0,
         }
@@ -208,6 +212,22 @@ impl ModelCluster {
             all.saturating_sub(used).saturating_sub(held) >= count
         };
         known.demand.licences.iter().all(free)
+    }
+
+    /// Returns whether the machine has too little left of a resource that a job asks for, beside
+    /// nodes and licences.
+    pub(crate) fn is_short(&self, id: u32) -> bool {
+        !self.short.is_empty() && self.short.contains(&id)
+    }
+
+    /// Returns the jobs that the machine has too little left for.
+    pub(crate) fn short(&self) -> &BTreeSet<u32> {
+        &self.short
+    }
+
+    /// Sets the jobs that the machine has too little left for.
+    pub(crate) fn set_short(&mut self, short: BTreeSet<u32>) {
+        self.short = short;
     }
 
     /// Sets the number of each licence from now on. Jobs keep those that they hold.

@@ -238,6 +238,9 @@ impl MainPass {
             cluster.note_limit(job.id, false);
         }
         if let Some(alloc) = alloc {
+            if cluster.is_short(job.id) {
+                return PassVerdict::Resources;
+            }
             cluster.start(job, now, alloc.clone());
             self.deeds.starts.push(index);
             self.refused = None;

@@ -59,6 +59,8 @@ pub enum PassVerdict {
     Reserved,
     /// Licences that it asks for are not free.
     Licences,
+    /// Too little is left of another resource that it asks for.
+    Resources,
     /// Another task of its array was refused in this pass, has a plan for it, or as many of them
     /// run as may.
     Array,

@@ -75,6 +75,8 @@ pub enum PassReason {
     Reserved,
     /// Its licences are not free.
     Licences,
+    /// Too little is left of another resource.
+    Resources,
 }
 
 impl PassReason {
@@ -94,6 +96,7 @@ impl PassReason {
             PassVerdict::Array => (PassReason::Array, None, None),
             PassVerdict::Reserved => (PassReason::Reserved, None, None),
             PassVerdict::Licences => (PassReason::Licences, None, None),
+            PassVerdict::Resources => (PassReason::Resources, None, None),
         }
     }
 }
@@ -119,6 +122,17 @@ pub(super) fn waits(job: u32) {
     HEARD.with_borrow_mut(|heard| {
         if let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) {
             heard.waits = true;
+        }
+    });
+}
+
+/// The start of a job is taken back: the pass had started another that took what it asks for.
+pub(super) fn take_back_start(job: u32) {
+    HEARD.with_borrow_mut(|heard| {
+        let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) else { return };
+        heard.waits = true;
+        if let Some(last) = heard.said.iter_mut().rev().find(|last| last.verdict == PassReason::Started) {
+            last.verdict = PassReason::Resources;
         }
     });
 }

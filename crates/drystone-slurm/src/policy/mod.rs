@@ -18,12 +18,13 @@ use crate::model::{
     AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, VerdictObserver,
 };
 use crate::site::{CapacityOutlook, JobPriorities, ModelSite, SchedulerDeed, SchedulerRules};
-use drystone_core::model::{JobId, ProcSet, ResourceId, ResourceTable, Time};
+use drystone_core::model::{JobId, ProcSet, Resource, ResourceId, ResourceTable, Time};
 use drystone_core::policy::{Abilities, Action, Actions, Phase, Policy, PolicyEvent, StartReason, View};
 use people::People;
 use places::Places;
 use serde::{Deserialize, Serialize};
 use shape::RequestShape;
+use std::collections::BTreeSet;
 
 /// Slurm's two schedulers.
 #[derive(Serialize, Deserialize)]
@@ -179,9 +180,13 @@ impl SlurmPolicy {
     /// Makes the passes of this instant, and tells `watch` of them.
     fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl VerdictObserver) {
         let (named, Some(live)) = (self.places, &mut self.live) else { return };
-        live.site.advance(view.now().0, &mut self.deeds, watch);
         // Free resources of the machine as a whole, those of jobs that start now taken.
         let mut left = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
+        if !left.is_empty() {
+            let short = live.short_jobs(view, &left);
+            live.site.set_short(view.now().0, short);
+        }
+        live.site.advance(view.now().0, &mut self.deeds, watch);
         for deed in self.deeds.drain(..) {
             match deed {
                 SchedulerDeed::Start { id, by } => {
@@ -189,8 +194,8 @@ impl SlurmPolicy {
                     // A job whose nodes are out for good gets others in the end, and may then find
                     // fewer devices than its record counts: it waits for these.
                     let amounts = view.amounts(JobId(id));
-                    let free = |at: usize| left.get(at).copied().unwrap_or(0);
-                    if amounts.iter().any(|&(what, amount)| i128::from(amount) > i128::from(free(what.index()))) {
+                    if amounts.iter().any(|&(what, amount)| exceeds(what, amount, &left)) {
+                        heard::take_back_start(id);
                         live.site.take_back(view.now().0, id);
                         continue;
                     }
@@ -226,6 +231,17 @@ impl SlurmPolicy {
     }
 }
 
+/// Returns whether an amount is more than what is left of its resource.
+fn exceeds(what: ResourceId, amount: u64, left: &[i64]) -> bool {
+    i128::from(amount) > i128::from(left.get(what.index()).copied().unwrap_or(0))
+}
+
+/// Returns whether a resource of a table is the licence of this name, in whatever pool it stands.
+fn is_licence(resource: &str, name: &str) -> bool {
+    let resource = resource.rsplit_once('/').map_or(resource, |(_, name)| name);
+    resource.strip_prefix("license:") == Some(name)
+}
+
 /// Returns the demands of the workload's jobs beside processors.
 fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
     view.resources().map(|free| &**free.table())
@@ -257,6 +273,26 @@ impl SiteAtWork {
         self.site.set_out(now, CapacityOutlook { out, lame, closures, licences });
     }
 
+    /// Returns the waiting jobs that ask for more than this of a resource that passes know nothing
+    /// of: no licence of the configuration, and on a machine with nodes only what changes over time.
+    fn short_jobs(&self, view: &View<'_>, left: &[i64]) -> BTreeSet<u32> {
+        let Some(table) = table(view) else { return BTreeSet::new() };
+        let licences = &self.site.cluster().machine.resources.licences;
+        let changes = |at: usize| table.supply().iter().any(|step| step.resource.index() == at);
+        let is_unknown = |(at, resource): (usize, &Resource)| {
+            let is_licence = licences.iter().any(|(name, _)| is_licence(&resource.name, name));
+            !is_licence && (table.classes().is_empty() || changes(at))
+        };
+        let unknown: Vec<bool> = table.resources().iter().enumerate().map(is_unknown).collect();
+        if !unknown.contains(&true) {
+            return BTreeSet::new();
+        }
+        let is_short = |&(what, amount): &(ResourceId, u64)| {
+            unknown.get(what.index()) == Some(&true) && exceeds(what, amount, left)
+        };
+        view.waiting().filter(|&id| view.amounts(id).iter().any(is_short)).map(|id| id.0).collect()
+    }
+
     /// Returns the number of each licence; empty where that never changes.
     fn licences(&self, view: &View<'_>) -> Vec<u32> {
         let Some(resources) = view.resources().filter(|free| !free.table().supply().is_empty()) else {
@@ -265,9 +301,7 @@ impl SiteAtWork {
         let table = resources.table();
         let known = &self.site.cluster().machine.resources.licences;
         let count = |(name, count): &(String, u32)| {
-            let own = format!("license:{name}");
-            let of_name = |full: &str| full.rsplit_once('/').map_or(full, |(_, name)| name) == own;
-            let place = table.resources().iter().position(|resource| of_name(&resource.name));
+            let place = table.resources().iter().position(|resource| is_licence(&resource.name, name));
             let there = |at: usize| u32::try_from(resources.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
             place.map_or(*count, there)
         };
@@ -281,7 +315,7 @@ impl Policy for SlurmPolicy {
     }
 
     fn layout(&self) -> u32 {
-        9
+        10
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {

@@ -25,7 +25,7 @@ use crate::model::{
 use clock::{ScheduleClocks, pick};
 use futile::PartRooms;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Milliseconds from a start to the job's own clock.
 const LAUNCH: i64 = 50;
@@ -89,6 +89,8 @@ enum SiteNews {
     Moved(u32, Alloc),
     /// These nodes are out of service, and no others; so much is announced.
     Out(Box<CapacityOutlook>),
+    /// The machine has too little left for these jobs, and for no others.
+    Short(BTreeSet<u32>),
 }
 
 /// A Slurm at work. Pure: it receives events and the time up to which its clocks have run, and
@@ -253,6 +255,21 @@ impl ModelSite {
         self.hear(now * 1000, SiteNews::Moved(id, on));
     }
 
+    /// Sets the jobs for which the machine has too little left of a resource that no node and no
+    /// licence of the configuration stands for. Passes that are due before `now` are made later:
+    /// for these a job that has enough again is still short.
+    pub fn set_short(&mut self, now: i64, short: BTreeSet<u32>) {
+        if *self.cluster.short() == short {
+            return;
+        }
+        let all: BTreeSet<u32> = self.cluster.short().union(&short).copied().collect();
+        let eases = all != short;
+        self.cluster.set_short(all);
+        if eases {
+            self.hear(now * 1000, SiteNews::Short(short));
+        }
+    }
+
     /// A job that was to start could not: it waits on.
     pub fn take_back(&mut self, now: i64, id: u32) {
         self.offsets.remove(&id);
@@ -396,7 +413,7 @@ impl ModelSite {
     /// Returns whether a job fits on idle nodes, as far as processors and nodes go.
     fn fits(&self, job: &Pending, rooms: &mut PartRooms) -> bool {
         let part = &self.cluster.machine.parts[usize::from(job.part)];
-        part.up && !rooms.lacks(&self.cluster, job)
+        part.up && !self.cluster.is_short(job.id) && !rooms.lacks(&self.cluster, job)
     }
 
     /// Jobs before `place` have been looked at by backfill; those from it on may be able to start.

@@ -89,6 +89,12 @@ impl ModelSite {
                 self.main_stale = true;
                 self.request(at);
             }
+            SiteNews::Short(short) => {
+                // What has eased has asked for a pass: an end, or a change of capacity.
+                self.cluster.set_short(short);
+                self.stale_from(0);
+                self.main_stale = true;
+            }
             SiteNews::Ended(id) => {
                 let Some(gone) = self.cluster.end(id) else { return };
                 if let Some(asleep) = &mut self.asleep {

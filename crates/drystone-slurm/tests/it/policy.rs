@@ -159,3 +159,45 @@ fn licences_change_as_the_machine_says() {
         assert!(soon(at).contains(start), "{starts:?}");
     }
 }
+
+/// A resource that the workload counts on the machine as a whole and the passes know nothing of: 2
+/// of them on 4 processors. Job 1 holds one until 1,000 s. Job 2 needs both: it waits for them, and
+/// its processor is free for job 3, which needs 3 and comes at 30 s, in each case. Jobs 4 and 5
+/// come together at 2,000 s with both each: one starts, the other after it. With 4 of them, of
+/// which there are 2 until 3,000 s without an announcement, job 2 starts at 1,000 s as well.
+#[test]
+fn a_job_without_a_counted_resource_holds_no_processor() {
+    let workload = |total: u64, steps: &[(i64, u64)]| {
+        let mut table = ResourceTableBuilder::new();
+        let gpu = table.resource(Resource::new("gpu", ResourceUnit::Count, total)).expect("new");
+        let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+        let rows = [(0, 1_000, 1, 1), (10, 500, 1, 2), (30, 300, 3, 0), (2_000, 100, 1, 2), (2_000, 100, 1, 2)];
+        for (number, (submit, limit, procs, gpus)) in (1..).zip(rows) {
+            let mut job = Job::new(Time(submit), procs, Span(limit));
+            let totals = if gpus > 0 { vec![(gpu, gpus)] } else { Vec::new() };
+            job.demand = table.intern(Demand { totals, shape: None }).expect("known");
+            jobs.push(job);
+            truth.push(Truth { run: Span(limit), number, status: LogStatus::Completed });
+        }
+        let steps: Vec<SupplyStep> = (steps.iter())
+            .map(|&(from, amount)| SupplyStep { resource: gpu, from: Time(from), amount, announced: None })
+            .collect();
+        let table = table.finish().with_supply(&steps).expect("possible");
+        Workload::with_resources(Machine::new(4), Some(table.into()), jobs, truth, Provenance::default())
+            .expect("a workload")
+    };
+    for (total, steps) in [(2, &[][..]), (4, &[(5, 2), (3_000, 4)])] {
+        let workload = workload(total, steps);
+        let policy = spec("slurm").expect("a policy");
+        let mut starts = Starts(Vec::new());
+        let mut simulation = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload));
+        simulation.run(&mut starts).expect("a run");
+        starts.0.sort_unstable();
+        let starts: Vec<i64> = starts.0.into_iter().map(|start| start.1).collect();
+        let soon = |at: i64| at..at + 61;
+        for (start, at) in starts[..4].iter().zip([0, 1_000, 30, 2_000]) {
+            assert!(soon(at).contains(start), "{total}: {starts:?}");
+        }
+        assert!((2_100..2_161).contains(&starts[4]), "{total}: {starts:?}");
+    }
+}
