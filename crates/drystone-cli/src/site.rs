@@ -332,17 +332,24 @@ pub(crate) fn window(path: &Path) -> Option<Span> {
 /// Tells once for each `slurm.conf` that policies name what is worth knowing about it.
 pub(crate) fn tell_remarks<'a>(specs: impl IntoIterator<Item = &'a PolicySpec>) {
     for spec in specs.into_iter().filter(|spec| spec.kind().name == SLURM.name) {
-        let conf = spec.parameters().into_iter().find(|(name, value)| *name == "conf" && value != "none");
+        let parameters = spec.parameters();
+        let conf = parameters.iter().find(|(name, value)| *name == "conf" && value != "none");
         if let Some((_, path)) = conf {
-            remarks_of(Path::new(&path));
+            let dated = parameters.iter().any(|(name, value)| *name == "begins" && value != "auto");
+            remarks_of(Path::new(path), dated);
         }
     }
 }
 
+/// Begin of the remark on use that is forgotten on days of the calendar.
+const RESET_REMARK: &str = "PriorityUsageResetPeriod=";
+
 /// Tells once what is worth knowing about a `slurm.conf`; of one that an import has written, only
-/// that the import told it. One that does not read is an error elsewhere.
-pub(crate) fn remarks_of(path: &Path) {
-    let Ok(conf) = SlurmConf::read(path) else { return };
+/// that the import told it. One that does not read is an error elsewhere. Where the policy is
+/// `dated`, use is forgotten on the days of the calendar, and nothing is said of that.
+pub(crate) fn remarks_of(path: &Path, dated: bool) {
+    let Ok(mut conf) = SlurmConf::read(path) else { return };
+    conf.remarks.retain(|remark| !(dated && remark.text.starts_with(RESET_REMARK)));
     if let Some(parent) = path.parent().filter(|parent| !conf.remarks.is_empty() && folder(parent).is_some()) {
         if is_new(format!("site {}", parent.display())) {
             let count = plural(conf.remarks.len() as u64, "remark");

@@ -109,7 +109,7 @@ fn pass_cost(args: &AdviseArgs) -> Result<PassCost, CommandFailure> {
 fn site(args: &AdviseArgs, input: &WorkloadInput, cost: PassCost) -> Result<SiteKnobs, CommandFailure> {
     let own = input.site.as_ref().and_then(|site| site.slurm_conf());
     let path = args.slurm.clone().or(own);
-    path.iter().for_each(|path| crate::site::remarks_of(path));
+    path.iter().for_each(|path| crate::site::remarks_of(path, false));
     let conf = path.map(|path| -> Result<(String, SlurmConf), CommandFailure> {
         let conf = SlurmConf::read(&path).map_err(CommandFailure::usage)?;
         Ok((path_text(&path)?, conf))

@@ -104,7 +104,7 @@ impl WhenScene {
             reserved: ReservedPool::of_state(&state),
             present: 0,
             users: BTreeMap::new(),
-            has_accounting: site.is_some(),
+            has_accounting: state.accounting.is_some(),
             known: RangeInclusive::new(Time::MAX, Time::MIN),
             remarks: Vec::new(),
         };
@@ -236,7 +236,7 @@ impl WhenScene {
         let days = (self.now - last) / Span::DAY.0;
         if days > 0 {
             self.remarks.push(format!(
-                "the accounting ends {} before the queue: what has run since is not known, and no answer about it is rehearsed",
+                "the accounting ends {} before the queue: answers are corrected by what came of answers before that, and by none since",
                 plural(days as u64, "day")
             ));
         }
