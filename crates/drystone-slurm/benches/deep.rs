@@ -75,25 +75,25 @@ fn main() {
     drystone_slurm::policy::register().expect("the only registration");
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let slow = words.iter().any(|word| word == "slow");
-    let named: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
-    let wanted = |name: &str| named.is_empty() || named.iter().any(|word| name.contains(word.as_str()));
+    let names: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
+    let is_chosen = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(word.as_str()));
     for (jobs, minutes) in [(600, false), (1_200, false), (2_500, false), (10_000, true), (50_000, true)] {
         let name = format!("burst of {jobs}");
-        if wanted(&name) && (slow || !minutes) {
+        if is_chosen(&name) && (slow || !minutes) {
             row(&name, "slurm", &burst(jobs));
         }
         let name = format!("sudden {jobs}");
-        if wanted(&name) && (slow || !minutes) {
+        if is_chosen(&name) && (slow || !minutes) {
             row(&name, "slurm", &sudden(jobs as u32));
         }
     }
-    if wanted("like HPC2N, cpus=16") && slow {
+    if is_chosen("like HPC2N, cpus=16") && slow {
         let workload = generate(&Params { load: Some(0.74), ..Params::new(240, 202_871) }).expect("sound parameters");
         row("like HPC2N, cpus=16", "slurm(cpus=16)", &workload);
     }
     for (name, procs) in [("KTH-SP2-1996-2.1-cln", 100), ("SDSC-SP2-1998-4.2-cln", 128), ("CTC-SP2-1996-3.1-cln", 338)]
     {
-        if wanted(name)
+        if is_chosen(name)
             && let Some(workload) = log(name, procs)
         {
             row(&name[..8], "slurm", &workload);

@@ -43,19 +43,19 @@ pub(super) fn supply(
         note.into_iter().for_each(|note| applied.note(note));
         (from, until) = (Some(moved), until.map(|_| moved.saturating_add(length)));
     }
-    let known = |at: Time| supply.announced.then(|| at - NOTICE);
+    let announcement = |at: Time| supply.announced.then(|| at - NOTICE);
     let during = |time: Time| from.is_none_or(|from| from <= time) && until.is_none_or(|until| time < until);
     let mut steps: Vec<SupplyStep> = table.supply().to_vec();
     steps.retain(|step| step.resource != id || !during(step.from));
     // An amount that holds from the beginning needs no announcement.
     let begin = from.unwrap_or(Time::MIN);
-    let announced = if from.is_some() { known(begin) } else { None };
+    let announced = if from.is_some() { announcement(begin) } else { None };
     steps.push(SupplyStep { resource: id, from: begin, amount, announced });
     if let Some(end) = until
         && !steps.iter().any(|step| step.resource == id && step.from == end)
     {
         let before = table.supply_at(id, end);
-        steps.push(SupplyStep { resource: id, from: end, amount: before, announced: known(end) });
+        steps.push(SupplyStep { resource: id, from: end, amount: before, announced: announcement(end) });
     }
     let new = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
     applied.set_supply(new);
@@ -69,13 +69,13 @@ pub(super) fn supply(
         (_, None) => "from then on",
         _ => "meanwhile",
     };
-    let said = match (from, supply.announced) {
+    let words = match (from, supply.announced) {
         (None, _) => "",
         (_, true) => ", announced two weeks before: no job that asks for more may run into it",
         (_, false) => ", announced to no scheduler before it happens",
     };
     applied.note(format!(
-        "{when} there are {} of {name} in place of {}{said}",
+        "{when} there are {} of {name} in place of {}{words}",
         show(amount),
         show(table.supply_at(id, begin))
     ));
@@ -95,9 +95,9 @@ pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<
     let later = |at: usize, step: &SupplyStep| {
         steps[at + 1..].iter().any(|other| (other.resource, other.from) == (step.resource, step.from))
     };
-    let kept: Vec<SupplyStep> =
+    let steps_outside: Vec<SupplyStep> =
         steps.iter().enumerate().filter(|(at, step)| !later(*at, step)).map(|(_, step)| *step).collect();
-    let count = kept.iter().filter(|step| step.from > Time::MIN).count();
-    let table = table.with_supply(&kept).ok()?;
+    let count = steps_outside.iter().filter(|step| step.from > Time::MIN).count();
+    let table = table.with_supply(&steps_outside).ok()?;
     (count > 0).then(|| (Arc::new(table), count))
 }

@@ -266,9 +266,9 @@ impl Forecaster {
         };
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
-        let asked: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.most, now).into_iter().collect();
+        let chosen: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.most, now).into_iter().collect();
         let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
-        let mut to_come = asked.len() as u64;
+        let mut to_come = chosen.len() as u64;
         let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
@@ -288,7 +288,7 @@ impl Forecaster {
                     if !waited(one) || !one.waits_at(time) {
                         continue;
                     }
-                    if !asked.contains(&at) {
+                    if !chosen.contains(&at) {
                         continue;
                     }
                     // In a deep queue even a few futures take far more than the budget.

@@ -126,8 +126,8 @@ pub fn run(rule: SuppliedRule, jobs: &[VectorJob], machine: &[i64], supply: &[Na
 impl<'a> SuppliedWorld<'a> {
     /// Returns the amount at a time, as far as is known now.
     fn there(&self, resource: usize, at: i64) -> i64 {
-        let known = self.supply.iter().filter(|step| step.resource == resource && step.known <= self.now);
-        let last = known.filter(|step| step.from <= at).max_by_key(|step| step.from);
+        let announcements = self.supply.iter().filter(|step| step.resource == resource && step.known <= self.now);
+        let last = announcements.filter(|step| step.from <= at).max_by_key(|step| step.from);
         last.map_or(self.machine[resource], |step| step.amount)
     }
 
@@ -156,9 +156,9 @@ impl<'a> SuppliedWorld<'a> {
 
     /// Returns whether everything that a job asks for is free at this moment.
     fn is_free(&self, j: usize) -> bool {
-        let held = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
+        let use_of = |r: usize| self.running.iter().map(|&j| self.jobs[j].asks[r]).sum::<i64>();
         let asks = self.jobs[j].asks.iter().enumerate();
-        asks.filter(|&(_, &ask)| ask > 0).all(|(r, ask)| held(r) + ask <= self.there(r, self.now))
+        asks.filter(|&(_, &ask)| ask > 0).all(|(r, ask)| use_of(r) + ask <= self.there(r, self.now))
     }
 
     fn start(&mut self, j: usize) {
@@ -185,9 +185,9 @@ impl<'a> SuppliedWorld<'a> {
         let begins = taken.iter().map(|t| t.from).chain(self.steps());
         let mut times = begins.filter(|&at| place.from < at && at < place.to).chain([place.from]);
         times.all(|at| {
-            let used = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
+            let use_of = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
             let asks = place.asks.iter().enumerate().filter(|&(_, &ask)| ask > 0);
-            asks.into_iter().all(|(r, ask)| used(r) + ask <= self.there(r, at))
+            asks.into_iter().all(|(r, ask)| use_of(r) + ask <= self.there(r, at))
         })
     }
 

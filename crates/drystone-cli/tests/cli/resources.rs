@@ -372,26 +372,26 @@ fn licences_change_over_time() {
     // 4 licences for 540 s, less 2 for 100 s, of which 730 licence-seconds are used.
     let args = ["run", "log.swf", "--policy", "easy", "--resources", "asks.csv", "--supply", "known.csv", "--quiet"];
     let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
-    let used = json["report"]["resources"][0]["utilisation"].as_f64().expect("a share");
-    assert!((used - 730.0 / (4.0 * 540.0 - 200.0)).abs() < 1e-9, "{used}");
+    let utilisation = json["report"]["resources"][0]["utilisation"].as_f64().expect("a share");
+    assert!((utilisation - 730.0 / (4.0 * 540.0 - 200.0)).abs() < 1e-9, "{utilisation}");
     assert!(json["workload"]["settings"]["supply"].as_str().is_some_and(|text| text.starts_with("known.csv (blake3:")));
 }
 
 #[test]
 fn a_supply_that_cannot_be_is_told() {
     let folder = licences();
-    let told = |args: &[&str]| folder.run(&[&["run", "log.swf", "--policy", "easy"], args].concat()).fails(2);
+    let error_of = |args: &[&str]| folder.run(&[&["run", "log.swf", "--policy", "easy"], args].concat()).fails(2);
     let asks = ["--resources", "asks.csv", "--supply"];
-    let text = told(&[&asks[..], &["never.csv"]].concat());
+    let text = error_of(&[&asks[..], &["never.csv"]].concat());
     assert!(
         text.contains("in the end the machine has only 2 of `license:cad`: job 2, submitted at 5 s, asks for 3"),
         "{text}"
     );
     assert!(!text.contains("bug of the policy"), "{text}");
-    let text = told(&["--supply", "never.csv"]);
+    let text = error_of(&["--supply", "never.csv"]);
     assert!(text.contains("the jobs ask for no resource beyond processors"), "{text}");
     folder.write("cat.csv", "resource,from,amount\ncat,0,2\n");
-    let text = told(&[&asks[..], &["cat.csv"]].concat());
+    let text = error_of(&[&asks[..], &["cat.csv"]].concat());
     assert!(text.contains("cat.csv:2: column 1 (resource): no resource is called `cat`"), "{text}");
 }
 

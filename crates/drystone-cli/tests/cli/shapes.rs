@@ -311,8 +311,8 @@ fn jobs_are_suspended_where_power_falls() {
     rows.sort_unstable();
     assert_eq!(rows, [[0, 100, 4], [10, 30, 4], [40, 60, 2], [90, 170, 4]]);
     // It suspends, which few systems do, and a cap that stays low is said with its remedy.
-    let all = ["--policy", "easy", "--policy", "easy(drop=suspend)", "--format", "json", "--quiet"];
-    let json = folder.run(&[&["compare"], &SHAPES[..], &more[..2], &all].concat()).json();
+    let policies = ["--policy", "easy", "--policy", "easy(drop=suspend)", "--format", "json", "--quiet"];
+    let json = folder.run(&[&["compare"], &SHAPES[..], &more[..2], &policies].concat()).json();
     assert_eq!(json["results"][1]["policy"]["preemptive"], true);
     folder.write("caps.csv", "time,cap,announced\n0,600,0\n30,450,30\n90,150,90\n");
     let problem = folder.run(&[&["run"], &SHAPES[..], &more].concat()).fails(2);

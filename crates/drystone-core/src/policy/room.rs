@@ -318,10 +318,10 @@ impl PlanRoom {
         if self.supply.is_empty() {
             return Cow::Borrowed(times);
         }
-        let mut all = [times, &self.supply].concat();
-        all.sort_unstable();
-        all.dedup();
-        Cow::Owned(all)
+        let mut instants = [times, &self.supply].concat();
+        instants.sort_unstable();
+        instants.dedup();
+        Cow::Owned(instants)
     }
 
     /// Returns the earliest time from `from` on at which the need is free for so long.

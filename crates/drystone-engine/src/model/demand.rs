@@ -324,8 +324,10 @@ impl ResourceTable {
     /// Returns how much there is of a resource at a time.
     #[must_use]
     pub fn supply_at(&self, id: ResourceId, time: Time) -> u64 {
-        let mut begun = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
-        begun.next_back().map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
+        let mut past_steps = self.supply.iter().filter(|step| step.resource == id && step.from <= time);
+        past_steps
+            .next_back()
+            .map_or_else(|| self.resource(id).map_or(0, |resource| resource.total), |step| step.amount)
     }
 
     /// Returns the table with these changes of supply in place of its own.
@@ -337,7 +339,7 @@ impl ResourceTable {
     /// A resource that is not in the table, more than [`AMOUNT_LIMIT`], an announcement that comes
     /// after its change, two changes of a resource at one time.
     pub fn with_supply(&self, steps: &[SupplyStep]) -> Result<ResourceTable, SupplyError> {
-        let mut seen: BTreeMap<(ResourceId, Time), usize> = BTreeMap::new();
+        let mut places: BTreeMap<(ResourceId, Time), usize> = BTreeMap::new();
         for (index, step) in steps.iter().enumerate() {
             let wrong = |field, problem: String| Err(SupplyError { index, field, problem });
             let Some(resource) = self.resource(step.resource) else {
@@ -352,7 +354,7 @@ impl ResourceTable {
             if let Some((field, problem)) = step.problem() {
                 return wrong(field, problem);
             }
-            if seen.insert((step.resource, step.from), index).is_some() {
+            if places.insert((step.resource, step.from), index).is_some() {
                 let problem = format!("`{}` changes twice at {}; leave one of the two out", resource.name, step.from);
                 return wrong(SupplyField::From, problem);
             }

@@ -174,9 +174,9 @@ impl<'a> View<'a> {
         let state = shapes.states.get(&id);
         let stall = state.map_or(Span::ZERO, |state| state.stall);
         let beyond = state.map_or(Span::ZERO, |state| state.beyond);
-        let left = (entry.prediction - entry.ran) - stall + beyond;
+        let rest = (entry.prediction - entry.ran) - stall + beyond;
         let cost = self.resize_cost(id, entry.procs, to);
-        let rest = stall + cost + shapes.converted(id, self.job(id).estimate, left, entry.procs, to);
+        let rest = stall + cost + shapes.converted(id, self.job(id).estimate, rest, entry.procs, to);
         let limit = state.and_then(|state| Some((state.limit? - state.paused?).max(Span(1))));
         limit.map_or(rest, |limit| rest.min(limit))
     }
@@ -192,8 +192,8 @@ impl<'a> View<'a> {
             Some((to, at)) => {
                 let until = self.end_at_size(id, at, to);
                 let at = if self.gives_back(id) { at } else { self.release(id, at, to) };
-                let then = HeldSpan { from: at, until, procs: to };
-                (HeldSpan { from: now, until: at, procs: size.max(to) }, Some(then))
+                let next = HeldSpan { from: at, until, procs: to };
+                (HeldSpan { from: now, until: at, procs: size.max(to) }, Some(next))
             }
             None => {
                 let until = self.predicted_end(id).max(now + Span(1));

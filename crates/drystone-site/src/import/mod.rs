@@ -200,8 +200,8 @@ fn one_cluster(
         }
     }
     if clusters.len() > 1 {
-        let said: Vec<String> = clusters.iter().map(|(name, rows)| format!("{name} {rows}")).collect();
-        return Err(SiteError::SeveralClusters { clusters: said.join(", ") });
+        let contents: Vec<String> = clusters.iter().map(|(name, rows)| format!("{name} {rows}")).collect();
+        return Err(SiteError::SeveralClusters { clusters: contents.join(", ") });
     }
     if table.rows.len() == 0 {
         let rules: Vec<String> = intake.tally.iter().map(|(rule, count)| counted(rule, count.rows)).collect();
@@ -213,11 +213,11 @@ fn one_cluster(
             _ => advice(carriers),
         };
         if intake.read == 0 && other.is_none() {
-            let said = match rules.is_empty() {
+            let contents = match rules.is_empty() {
                 true => ", only a line that names columns".to_string(),
                 false => format!(" ({})", rules.join("; ")),
             };
-            return Err(SiteError::NoRows { said, advice });
+            return Err(SiteError::NoRows { said: contents, advice });
         }
         return Err(SiteError::NothingLeft { rows: intake.read, rules: rules.join("; "), advice });
     }

@@ -48,21 +48,22 @@ mod tests {
     #[test]
     fn nodes_are_those_of_the_present_jobs() {
         let mut cluster = ModelCluster::new(ModelMachine::uniform(200, 1));
-        let mut held = HeldWords::default();
+        let mut words = HeldWords::default();
         let start = |cluster: &mut ModelCluster, id: u32, nodes: &[usize]| {
             let alloc = Alloc { nodes: NodeSet::of(200, nodes.iter().copied()), ..Alloc::default() };
             cluster.start(&Pending::new(id, 1, 600), 0, alloc);
         };
         start(&mut cluster, 0, &[0, 64, 199]);
         start(&mut cluster, 1, &[65]);
-        held.renew(&cluster);
-        let some = NodeSet::of(200, [64, 65, 199]);
-        let counts = |held: &HeldWords| [0, 1, 2].map(|slot| held.count_on(slot, &some));
-        assert_eq!(counts(&held), [2, 1, 0]);
+        words.renew(&cluster);
+        let nodes = NodeSet::of(200, [64, 65, 199]);
+        let counts = |words: &HeldWords| [0, 1, 2].map(|slot| words.count_on(slot, &nodes));
+        assert_eq!(counts(&words), [2, 1, 0]);
         cluster.end(0);
         start(&mut cluster, 2, &[199]);
-        held.renew(&cluster);
-        let of = |held: &HeldWords| cluster.order().iter().map(|&(.., slot)| held.count_on(slot, &some)).sum::<usize>();
-        assert_eq!(of(&held), 2);
+        words.renew(&cluster);
+        let of =
+            |words: &HeldWords| cluster.order().iter().map(|&(.., slot)| words.count_on(slot, &nodes)).sum::<usize>();
+        assert_eq!(of(&words), 2);
     }
 }

@@ -169,15 +169,15 @@ impl PlanTable {
         if first >= behind {
             return false;
         }
-        let mut left = std::mem::take(&mut self.spare);
-        left.clear();
-        left.extend_from_slice(self.classes.part(number));
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.clear();
+        spare.extend_from_slice(self.classes.part(number));
         for index in first..behind {
-            left.iter_mut().zip(self.set(index)).for_each(|(left, own)| *left &= own);
+            spare.iter_mut().zip(self.set(index)).for_each(|(spare, own)| *spare &= own);
         }
         let step = idle.steps.step_at(idle.cluster, time);
-        let room = self.idle.count(left.iter().copied(), step, idle.steps, &self.classes);
-        self.spare = left;
+        let room = self.idle.count(spare.iter().copied(), step, idle.steps, &self.classes);
+        self.spare = spare;
         room < cpus
     }
 

@@ -299,13 +299,13 @@ impl SiteAtWork {
             return Vec::new();
         };
         let table = resources.table();
-        let known = &self.site.cluster().machine.resources.licences;
+        let licences = &self.site.cluster().machine.resources.licences;
         let count = |(name, count): &(String, u32)| {
             let place = table.resources().iter().position(|resource| is_licence(&resource.name, name));
-            let there = |at: usize| u32::try_from(resources.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
-            place.map_or(*count, there)
+            let amount = |at: usize| u32::try_from(resources.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
+            place.map_or(*count, amount)
         };
-        known.iter().map(count).collect()
+        licences.iter().map(count).collect()
     }
 }
 

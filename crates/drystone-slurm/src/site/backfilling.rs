@@ -76,7 +76,7 @@ impl ModelSite {
         // The last job that may still start and that the pass can come to before it ends.
         let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
         let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
-        let (mut started, mut done) = (Vec::new(), 0);
+        let (mut started, mut count) = (Vec::new(), 0);
         for (place, job) in queue.range(..=last).enumerate() {
             if shortcut && open.is_none_or(|last| last < place) {
                 break;
@@ -91,7 +91,7 @@ impl ModelSite {
             if pass.is_over() && !full {
                 break;
             }
-            done = place;
+            count = place;
             let nearer = reach.pass(place, pass.tried());
             if shortcut && (pass.take_changed() || nearer) {
                 open = open.map(|last| last.min(reach.end() - 1));
@@ -112,7 +112,7 @@ impl ModelSite {
         for job in self.remove(&started) {
             self.started(&job, at, PassKind::Backfill, out);
         }
-        let reached = if shortcut && reach.end() <= last { reach.holds_until(done) } else { i64::MAX };
+        let reached = if shortcut && reach.end() <= last { reach.holds_until(count) } else { i64::MAX };
         self.finish(at, at, any, pass.holds_until().min(reached));
         self.pass = pass;
     }

@@ -39,13 +39,13 @@ impl PassReach {
         if (last as i64) < most || !counts_alone(cluster, params) {
             return reach;
         }
-        let held: Vec<HoldsByEnd> =
+        let holds: Vec<HoldsByEnd> =
             (0..cluster.machine.parts.len()).map(|part| HoldsByEnd::new(cluster, part, params.bf_resolution)).collect();
         for job in queue.range(..=last) {
             if reach.ahead >= most {
                 break;
             }
-            let until = held[usize::from(job.part)].suffice_until(job);
+            let until = holds[usize::from(job.part)].suffice_until(job);
             let sure = is_plain(cluster, job) && until > now + LEAST;
             reach.sure.push(if sure { until } else { i64::MIN });
             reach.ahead += i64::from(sure);

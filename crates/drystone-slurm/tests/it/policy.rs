@@ -135,8 +135,8 @@ fn licences_change_as_the_machine_says() {
     let rows = [(0, 600, 2), (10, 3_600, 3), (1_200, 600, 2), (1_300, 600, 3), (1_400, 600, 0)];
     for (number, (submit, limit, licences)) in (1..).zip(rows) {
         let mut job = Job::new(Time(submit), 1, Span(limit));
-        let named = (licences > 0).then(|| ("sim".to_string(), licences));
-        let shape = NodeShape { licences: named.into_iter().collect(), ..NodeShape::default() };
+        let licence = (licences > 0).then(|| ("sim".to_string(), licences));
+        let shape = NodeShape { licences: licence.into_iter().collect(), ..NodeShape::default() };
         let totals = vec![(sim, u64::from(licences))];
         job.demand = table.intern(Demand { totals, shape: Some(shape) }).expect("known");
         jobs.push(job);

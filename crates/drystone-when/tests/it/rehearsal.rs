@@ -74,12 +74,12 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
     let mut forecaster =
         Forecaster::new(&spec, ForecasterSettings { samples: 60, ..ForecasterSettings::default() }).expect("sound");
-    let found = forecaster.rehearse(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
-    assert!(found.answers >= 200, "{found:?}");
-    let share = |inside: u64| inside as f64 / found.answers as f64;
+    let rehearsal = forecaster.rehearse(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
+    assert!(rehearsal.answers >= 200, "{rehearsal:?}");
+    let share = |inside: u64| inside as f64 / rehearsal.answers as f64;
     // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
-    assert!((0.8..=0.98).contains(&share(found.inside[1])), "{found:?}");
-    assert!((0.35..=0.65).contains(&share(found.inside[0])), "{found:?}");
+    assert!((0.8..=0.98).contains(&share(rehearsal.inside[1])), "{rehearsal:?}");
+    assert!((0.35..=0.65).contains(&share(rehearsal.inside[0])), "{rehearsal:?}");
     assert!(forecaster.calibration().raw_coverage(0.9) > Some(0.7));
 }
 
@@ -96,8 +96,8 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
     let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
     let asked = std::cell::Cell::new(0);
     let step = || asked.set(asked.get() + 1);
-    let found = forecaster.rehearse(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
-    assert_eq!((found.answers, asked.get()), (10, 20));
+    let rehearsal = forecaster.rehearse(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
+    assert_eq!((rehearsal.answers, asked.get()), (10, 20));
 }
 
 /// A queue without a record of what ran when its jobs came: at these times the machine looks empty,
@@ -109,7 +109,7 @@ fn times_that_are_not_known_have_no_questions() {
     let mut past = vec![observed(4, 0, Some(9_900), None, 0)];
     past.extend((0..50).map(|i| observed(4, 100 * i, None, None, 0)));
     let now = Time(10_000);
-    let asked = |known: RangeInclusive<Time>| {
+    let rehearse = |known: RangeInclusive<Time>| {
         let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
         let questions = RehearsalQuestions { known, ..last(1_000) };
         let count = std::cell::Cell::new(0);
@@ -120,12 +120,12 @@ fn times_that_are_not_known_have_no_questions() {
         (count.get(), answer.quantile(0.5))
     };
     let none = RangeInclusive::new(Time(1), Time(0));
-    let (questions, median) = asked(none);
+    let (questions, median) = rehearse(none);
     assert!(questions == 0 && median <= 900.0, "{questions}, {median}");
     // With them, the first of the queue would be foretold behind all limits.
-    assert!(asked(Time::MIN..=Time::MAX).1 > 900.0);
+    assert!(rehearse(Time::MIN..=Time::MAX).1 > 900.0);
     // Jobs that came at 4,000 and later: ten of them.
-    assert_eq!(asked(Time(4_000)..=now).0, 10);
+    assert_eq!(rehearse(Time(4_000)..=now).0, 10);
 }
 
 #[test]

@@ -93,8 +93,8 @@ fn step(row: &TableRow<'_>, resources: &ResourceTable, clock: &LogClock) -> Resu
 /// # Errors
 /// A message that no resource has the name, with the names that there are.
 pub fn find_resource(resources: &ResourceTable, name: &str) -> Result<ResourceId, String> {
-    let known = resources.find(name).or_else(|| resources.find(&format!("license:{name}")));
-    known.ok_or_else(|| {
+    let place = resources.find(name).or_else(|| resources.find(&format!("license:{name}")));
+    place.ok_or_else(|| {
         let names: Vec<&str> = resources.resources().iter().map(|resource| resource.name.as_str()).collect();
         let near =
             nearest(name, names.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -124,8 +124,8 @@ mod tests {
     fn amounts_are_those_of_the_unit_and_times_those_of_the_log() {
         let text =
             "# by night\nresource,announced,from,amount\ncad,0,100,2\nmem,,1970-01-01T00:20:00Z,512MB\ncad,0,200,6\n";
-        let given = give(workload(), text.as_bytes(), "supply.csv").expect("sound");
-        let table = given.resources().expect("some");
+        let workload_of = give(workload(), text.as_bytes(), "supply.csv").expect("sound");
+        let table = workload_of.resources().expect("some");
         let (cad, mem) = (ResourceId(0), ResourceId(1));
         let of = |id, times: [i64; 4]| times.map(|at| table.supply_at(id, Time(at)));
         assert_eq!(of(cad, [-5, 99, 100, 200]), [4, 4, 2, 6]);
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(table.resources().iter().map(|resource| resource.total).collect::<Vec<_>>(), [6, 8 << 20]);
         assert_eq!(table.supply().iter().filter(|step| step.announced == Some(Time(0))).count(), 2);
         // A second table takes the place of the first.
-        let again = give(given, &b"resource,from,amount\ncad,5,1\n"[..], "supply.csv").expect("sound");
+        let again = give(workload_of, &b"resource,from,amount\ncad,5,1\n"[..], "supply.csv").expect("sound");
         let table = again.resources().expect("some");
         assert_eq!([0, 5, 900].map(|at| table.supply_at(cad, Time(at))), [4, 1, 1]);
         assert_eq!(table.resources()[0].total, 4);

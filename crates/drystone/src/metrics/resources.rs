@@ -84,8 +84,8 @@ impl ResourceMeter {
 
     /// Returns the average amount of a resource.
     fn mean_supply(&self, resource: &Resource) -> f64 {
-        let known = self.period.zip(self.table.find(&resource.name)).filter(|((first, last), _)| last > first);
-        let Some(((first, last), id)) = known else { return resource.total as f64 };
+        let period = self.period.zip(self.table.find(&resource.name)).filter(|((first, last), _)| last > first);
+        let Some(((first, last), id)) = period else { return resource.total as f64 };
         let inside = |time: &Time| first < *time && *time < last;
         let changes = self.table.supply().iter().filter(|step| step.resource == id).map(|step| step.from);
         let mut times: Vec<Time> = changes.filter(inside).chain([first, last]).collect();

@@ -269,8 +269,8 @@ fn an_outage_takes_processors_from_a_job_that_is_about_to_give_some() {
 fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
     let jobs = workload(8, &[(0, 4, 100)]);
     let here = [(JobId(0), Adopted::Suspended { ran: Span(30), on: None })].into_iter().collect();
-    let known = Circumstances { begin: Some(Time(50)), here, ..Circumstances::default() };
-    let jobs = jobs.with(known).expect("it has run for 30 s");
+    let circumstances = Circumstances { begin: Some(Time(50)), here, ..Circumstances::default() };
+    let jobs = jobs.with(circumstances).expect("it has run for 30 s");
     let powered = capped(shaped(jobs.clone(), "job,watts\n1,10\n"), &[(0, 30), (80, 40)]);
     assert_eq!(rows_of(&simulate(&powered, SUSPEND, None).list), [[1, 80, 150, 4]]);
     let spec: PolicySpec = SUSPEND.parse().expect("a policy");

@@ -23,8 +23,8 @@ impl NaiveShapeWorld<'_> {
             let Some(at) = most else { return };
             let job = &self.run[at];
             let less = (over + job.job.watts - 1) / job.job.watts;
-            let left = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
-            self.take_effect(at, left.unwrap_or(job.job.sizes[0]));
+            let size = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
+            self.take_effect(at, size.unwrap_or(job.job.sizes[0]));
         }
     }
 

@@ -163,10 +163,10 @@ impl<'a> NaiveSizedRun<'a> {
     pub(crate) fn begin_to_give(&mut self, now: i64, size: i64) {
         let base = self.base(now);
         // It may have given some at this very instant.
-        let held = base.size.min(self.size);
-        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&held]);
+        let slower = base.size.min(self.size);
+        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&slower]);
         self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
-        (self.size, self.since, self.stall) = (held, now, base.stall + self.job.costs.1);
+        (self.size, self.since, self.stall) = (slower, now, base.stall + self.job.costs.1);
         self.before = Some(base);
         (self.pending, self.gives_since) = (Some((size, now + self.job.costs.1)), Some(now));
     }

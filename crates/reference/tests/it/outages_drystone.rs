@@ -239,9 +239,9 @@ fn a_job_starts_as_others_become_overdue_before_an_outage() {
     let jobs = [(0, 5, 10, 200), (0, 1, 60, 200), (1, 6, 10, 10), (1, 8, 120, 120), (1, 2, 20, 20), (58, 3, 10, 10)];
     let rows: Vec<Row> = jobs.map(|(gap, procs, estimate, _)| (gap, procs, estimate, 1.0)).to_vec();
     let workload = workload_of(&rows, &jobs.map(|job| Some(job.3)));
-    let lost = [(0, 2, 100, 50, 100, 1, 0)];
-    let seen = seen("easy(overdue=now)", &workload, &possible(&lost).0, None).expect("to its end");
-    let starts: Vec<i64> = seen.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
+    let losses = [(0, 2, 100, 50, 100, 1, 0)];
+    let run = seen("easy(overdue=now)", &workload, &possible(&losses).0, None).expect("to its end");
+    let starts: Vec<i64> = run.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
     assert_eq!(starts, [0, 0, 200, 210, 61, 330]);
-    compare("easy(overdue=now)", NaiveRule::Easy, &workload, &lost);
+    compare("easy(overdue=now)", NaiveRule::Easy, &workload, &losses);
 }

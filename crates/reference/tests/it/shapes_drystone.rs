@@ -278,15 +278,15 @@ proptest! {
         }
         let times = || rows.iter().flatten().map(|row| row[0]);
         for time in times() {
-            let held: i64 = rows.iter().flatten().filter(|row| row[0] <= time && time < row[1]).map(|row| row[2]).sum();
-            prop_assert!(held <= machine);
+            let spans: i64 = rows.iter().flatten().filter(|row| row[0] <= time && time < row[1]).map(|row| row[2]).sum();
+            prop_assert!(spans <= machine);
         }
         // Where jobs are suspended the draw is never above a cap.
         let turns = times().chain(rules.caps.iter().map(|cap| cap.0)).filter(|_| rules.drop == "suspend");
         for time in turns {
-            let held = rows.iter().zip(&jobs).flat_map(|(rows, job)| rows.iter().map(move |row| (row, job.watts)));
+            let spans = rows.iter().zip(&jobs).flat_map(|(rows, job)| rows.iter().map(move |row| (row, job.watts)));
             let draw: i64 =
-                held.filter(|(row, _)| row[0] <= time && time < row[1]).map(|(row, watts)| row[2] * watts).sum();
+                spans.filter(|(row, _)| row[0] <= time && time < row[1]).map(|(row, watts)| row[2] * watts).sum();
             let cap = rules.caps.iter().rev().find(|cap| cap.0 <= time).map_or(i64::MAX, |cap| cap.1);
             prop_assert!(draw <= cap, "{draw} W above {cap} at {time}: {policy}");
         }

@@ -18,17 +18,17 @@ fn supply() -> impl Strategy<Value = Vec<NaiveSupply>> {
     let step = (1usize..=2, 0i64..400, 0i64..=24, prop_oneof![Just(0i64), 0i64..120, Just(1_000i64)]);
     let last = prop_oneof![Just(0i64), Just(100i64), Just(2_000i64)];
     (prop::collection::vec(step, 1..6), last).prop_map(|(steps, last)| {
-        let mut all: Vec<NaiveSupply> = Vec::new();
+        let mut changes: Vec<NaiveSupply> = Vec::new();
         for (resource, from, amount, ahead) in steps {
             let amount = if resource == 2 { amount % 5 } else { amount };
-            if !all.iter().any(|step| (step.resource, step.from) == (resource, from)) {
-                all.push(NaiveSupply { resource, from, amount, known: from - ahead });
+            if !changes.iter().any(|step| (step.resource, step.from) == (resource, from)) {
+                changes.push(NaiveSupply { resource, from, amount, known: from - ahead });
             }
         }
         for (resource, &amount) in MACHINE.iter().enumerate().skip(1) {
-            all.push(NaiveSupply { resource, from: LAST, amount, known: LAST - last });
+            changes.push(NaiveSupply { resource, from: LAST, amount, known: LAST - last });
         }
-        all
+        changes
     })
 }
 
@@ -88,9 +88,9 @@ proptest! {
     /// that there is all of everything in the end.
     #[test]
     fn slack_with_changing_supply(jobs in jobs(false), supply in supply()) {
-        let known = |step: &NaiveSupply| if step.from == LAST { -1_000 } else { step.known };
+        let announcement = |step: &NaiveSupply| if step.from == LAST { -1_000 } else { step.known };
         let supply: Vec<NaiveSupply> =
-            supply.iter().map(|step| NaiveSupply { known: known(step), ..*step }).collect();
+            supply.iter().map(|step| NaiveSupply { known: announcement(step), ..*step }).collect();
         assert_same("slack(sf=0,horizon=all)", SuppliedRule::Conservative, &jobs, &supply);
     }
 
@@ -119,8 +119,8 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
 /// As much of resource 1 as there are processors beside these outages, which do not overlap.
 fn as_supply(outages: &Outages, procs: i64) -> Vec<NaiveSupply> {
     let of = |outage: &Outage| {
-        let known = outage.known().0;
-        let step = |from: Time, amount| NaiveSupply { resource: 1, from: from.0, amount, known };
+        let announcement = outage.known().0;
+        let step = |from: Time, amount| NaiveSupply { resource: 1, from: from.0, amount, known: announcement };
         [step(outage.begin, procs - i64::from(outage.procs())), step(outage.until(), procs)]
     };
     outages.list().iter().flat_map(of).collect()
@@ -191,19 +191,19 @@ proptest! {
     ) {
         let policy = EVERY[policy];
         let exact: Vec<VectorJob> = jobs.iter().map(|job| VectorJob { estimate: job.run, ..job.clone() }).collect();
-        let known = |step: &NaiveSupply| if surprise { step.from } else { -5_000 };
+        let announcement = |step: &NaiveSupply| if surprise { step.from } else { -5_000 };
         let supply: Vec<NaiveSupply> =
-            supply.iter().map(|step| NaiveSupply { known: known(step), ..*step }).collect();
+            supply.iter().map(|step| NaiveSupply { known: announcement(step), ..*step }).collect();
         let w = supplied(workload(&exact, &MACHINE), &supply);
         let spec: PolicySpec = policy.parse().expect("a policy");
         let mut segments = Segments::default();
         let ran = Simulation::new(w.machine(), spec.scheduler(), WorkloadReplay::new(&w)).run(&mut segments);
         prop_assert!(ran.is_ok(), "{}: {:?}", policy, ran);
-        let there = |r: usize, at: i64| {
-            let begun = supply.iter().filter(|step| step.resource == r && step.from <= at);
-            begun.max_by_key(|step| step.from).map_or(MACHINE[r], |step| step.amount)
+        let amount_at = |r: usize, at: i64| {
+            let steps = supply.iter().filter(|step| step.resource == r && step.from <= at);
+            steps.max_by_key(|step| step.from).map_or(MACHINE[r], |step| step.amount)
         };
-        let held = |r: usize, at: i64| -> i64 {
+        let use_at = |r: usize, at: i64| -> i64 {
             let runs = segments.list.iter().filter(|s| s.start.0 <= at && at < s.end.0);
             runs.map(|s| exact[s.job.index()].asks[r]).sum()
         };
@@ -213,8 +213,8 @@ proptest! {
             for r in 1..=2 {
                 let asks = job.is_none_or(|job| exact[job].asks[r] > 0);
                 prop_assert!(
-                    !asks || held(r, at) <= there(r, at),
-                    "{}: at {} {} of resource {} are held, and there are {}", policy, at, held(r, at), r, there(r, at)
+                    !asks || use_at(r, at) <= amount_at(r, at),
+                    "{}: at {} {} of resource {} are held, and there are {}", policy, at, use_at(r, at), r, amount_at(r, at)
                 );
             }
         }

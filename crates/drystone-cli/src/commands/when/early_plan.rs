@@ -28,15 +28,15 @@ pub(super) fn early_plan(
         return Ok(None);
     }
     let adoption = scene.adopt()?;
-    let named = |&id: &JobId| {
+    let describe = |&id: &JobId| {
         let job = *adoption.jobs.get(id.0 as usize)?;
         Some((id, job, scene.name(job).0))
     };
     let is_asked = |job: usize, name: &str| {
-        args.job.as_ref().is_none_or(|asked| asked == name) && scene.is_of(job, args.partition.as_deref())
+        args.job.as_ref().is_none_or(|wanted| wanted == name) && scene.is_of(job, args.partition.as_deref())
     };
     let waiting: Vec<JobId> = adoption.session.view().waiting().collect();
-    let rows: Vec<(JobId, String)> = (waiting.iter().filter_map(named))
+    let rows: Vec<(JobId, String)> = (waiting.iter().filter_map(describe))
         .filter(|(_, job, name)| is_asked(*job, name))
         .map(|(id, _, name)| (id, name))
         .collect();

@@ -59,12 +59,12 @@ pub(crate) fn answers(args: &WhenArgs) -> Result<(String, Vec<u8>), CommandFailu
     }
     let mut scene = WhenScene::read(dir, args, &policy)?;
     scene.remarks.iter().for_each(|remark| message::warning(remark));
-    let told = answer(args, &mut scene, &clock)?;
+    let output = answer(args, &mut scene, &clock)?;
     let text = match &args.text {
-        Some(template) => told.site_lines(&clock, template),
-        None => told.text(&clock),
+        Some(template) => output.site_lines(&clock, template),
+        None => output.text(&clock),
     };
-    Ok((text, output::json(&told.json())?))
+    Ok((text, output::json(&output.json())?))
 }
 
 /// Returns the policy: that of the options, of the folder's own `slurm.conf` where it is Slurm's
@@ -139,9 +139,9 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<W
     let mut found = answers.into_iter().zip(plans);
     // Promises of the policy bind where the cluster schedules as the policy does.
     let trusted = rehearsal.keeps_promises() && is_modelled(&forecaster);
-    let mut told = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
+    let mut output = WhenOutput::new(args, scene, &adoption, &forecaster, rehearsal);
     if !open.is_empty() {
-        told.samples = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        output.samples = u32::try_from(times.len()).unwrap_or(u32::MAX);
     }
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, found.next()?)));
@@ -149,21 +149,21 @@ fn answer(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Result<W
         let promise = id.and_then(|id| adoption.promise(id)).map(|(start, latest)| (start.0, latest.0));
         let latest = promise.filter(|_| trusted).map(|(_, latest)| Span(latest - scene.now));
         let bounded = answer.map(|(_, (answer, plan))| (StartAnswer { not_after: latest, ..answer }, plan));
-        told.add(scene, job, (place, promise), bounded);
+        output.add(scene, job, (place, promise), bounded);
     }
     // What would move a job that is held back is no change of its size or limit.
     let competes = asked.filter(|&job| !scene.observed[job].held && !scene.is_reserved(job));
     if let (Some(job), false, [_]) = (competes, args.no_what_if, &open[..]) {
-        told.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
-        told.what_if = what_if(scene, &mut forecaster, job, &times).map_err(fail)?;
+        output.longest = forecaster.longest_of(scene.observed[job].job.user, 20);
+        output.what_if = what_if(scene, &mut forecaster, job, &times).map_err(fail)?;
     }
     if asked.is_none_or(|job| scene.is_reserved(job)) {
         let pools = (&scene.reserved, scene.now);
         for (job, answer) in reserved::answer_reserved(&policy, pools, &mut forecaster, asked).map_err(fail)? {
-            told.add(scene, job, (None, None), answer);
+            output.add(scene, job, (None, None), answer);
         }
     }
-    Ok(told)
+    Ok(output)
 }
 
 /// Returns whether a start of a job lies ahead.

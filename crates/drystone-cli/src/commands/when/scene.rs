@@ -394,7 +394,7 @@ impl WhenScene {
     ) -> Result<Rehearsal, FutureError> {
         // The job that is not submitted yet comes on top later.
         let progress = WorkProgress::new("rehearsing", "answers", Some(questions as u64));
-        let (done, plan) = (Cell::new(0), Cell::new(plan));
+        let (answers, plan) = (Cell::new(0), Cell::new(plan));
         let step = || {
             progress.add(1);
             if progress.is_watched()
@@ -402,9 +402,9 @@ impl WhenScene {
             {
                 progress.tell(&plan);
             }
-            done.set(done.get() + 1);
+            answers.set(answers.get() + 1);
             // Where no bar can be seen, one line says how long it will take.
-            if done.get() == FIRST_ANSWERS {
+            if answers.get() == FIRST_ANSWERS {
                 progress.foretell(
                     FIRST_ANSWERS as u64,
                     questions as u64,

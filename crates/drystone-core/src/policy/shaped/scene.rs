@@ -153,13 +153,13 @@ impl<'a> PassScene<'a> {
         let release = self.view.release(id, point, to);
         let until = self.view.end_at_size(id, point, to);
         let one = &mut self.runners[at];
-        let then = HeldSpan { from: release, until, procs: to };
+        let next = HeldSpan { from: release, until, procs: to };
         if release <= self.now {
             (one.size, one.touched) = (to, true);
-            one.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..then }, None);
+            one.spans = (HeldSpan { until: until.max(self.now + Span(1)), ..next }, None);
         } else {
             (one.movable, one.gives) = (false, point <= self.now);
-            one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(then));
+            one.spans = (HeldSpan { from: self.now, until: release, procs: one.size.max(to) }, Some(next));
         }
         Self::lift(&self.runners[at], &mut self.room, -1);
         let excess = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
@@ -177,8 +177,8 @@ impl<'a> PassScene<'a> {
     pub(super) fn going_watts(&self) -> i64 {
         let gives = self.runners.iter().filter(|one| one.gives);
         let less = |one: &SizedRunner| {
-            let then = one.spans.1.map_or(one.size, |then| then.procs);
-            i64::from(one.size.saturating_sub(then)) * one.watts
+            let next_size = one.spans.1.map_or(one.size, |next_size| next_size.procs);
+            i64::from(one.size.saturating_sub(next_size)) * one.watts
         };
         gives.map(less).sum()
     }

@@ -46,7 +46,7 @@ impl ShapedEasy {
         let mut paused: Vec<ResumableJob> =
             parked.chain(std::mem::take(&mut scene.cut).into_iter().map(ResumableJob::Cut)).collect();
         paused.sort_shared_by_key(|one| (scene.view.began(one.id()), one.id()));
-        let (mut reserved, mut done) = (None, PausedActions::default());
+        let (mut reserved, mut resumptions) = (None, PausedActions::default());
         for one in paused {
             let (id, watts) = (one.id(), scene.view.watts(one.id()));
             if let ResumableJob::Cut(one) = &one
@@ -60,7 +60,7 @@ impl ShapedEasy {
             if let Some((start, size, rest)) = best.filter(|best| best.0 == scene.now) {
                 let span = HeldSpan { from: start, until: start + rest, procs: size };
                 scene.room.change(span, watts, -1);
-                done.go_on(&one, size, scene);
+                resumptions.go_on(&one, size, scene);
                 let movable = matches!(&one, ResumableJob::Cut(one) if one.size != size);
                 scene.runners.push(SizedRunner {
                     id,
@@ -74,7 +74,7 @@ impl ShapedEasy {
                 continue;
             }
             if let ResumableJob::Cut(_) = one {
-                done.suspends.push(Action::Suspend(id));
+                resumptions.suspends.push(Action::Suspend(id));
             }
             self.parked.push(id);
             if let (None, Some((start, size, rest))) = (reserved, best) {
@@ -87,7 +87,10 @@ impl ShapedEasy {
             scene.room.change(span, watts, 1);
         }
         scene.runners.sort_shared_by_key(|one| (scene.view.began(one.id), one.id));
-        [done.suspends, done.shrinks, done.takes].concat().into_iter().for_each(|action| actions.push(action));
+        [resumptions.suspends, resumptions.shrinks, resumptions.takes]
+            .concat()
+            .into_iter()
+            .for_each(|action| actions.push(action));
         reserved
     }
 
@@ -115,8 +118,8 @@ impl ShapedEasy {
             let rest = rest.max(Span(1));
             Some((room.earliest(size, view.watts(id), rest)?, size, rest))
         };
-        let others = sizes.iter().filter(|&size| size != own).filter_map(plan);
-        plan(own).into_iter().chain(others).min_by_key(|(start, size, rest)| (*start + *rest, *size != own, *size))
+        let other_plans = sizes.iter().filter(|&size| size != own).filter_map(plan);
+        plan(own).into_iter().chain(other_plans).min_by_key(|(start, size, rest)| (*start + *rest, *size != own, *size))
     }
 }
 

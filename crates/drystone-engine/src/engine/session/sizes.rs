@@ -366,15 +366,15 @@ impl Session {
         };
         entry.ran += now - entry.segment;
         (entry.segment, entry.procs) = (now, to);
-        let left = match to == base.procs {
+        let rest = match to == base.procs {
             true => base.left,
             false => shapes.converted(id, job.estimate, base.left, base.procs, to),
         };
         let stall = base.stall + cost;
         (state.stall, state.base, state.limit) = (stall, Some(base), limit);
         // A job that will be killed at its limit leaves the rest undone.
-        let most = limit.map_or(stall + left, |limit| (stall + left).min((limit - now).max(Span(1))));
-        state.beyond = stall + left - most;
+        let most = limit.map_or(stall + rest, |limit| (stall + rest).min((limit - now).max(Span(1))));
+        state.beyond = stall + rest - most;
         entry.prediction = entry.ran + most;
         let (new_end, prediction) = (entry.predicted_end(), entry.prediction);
         if self.keeps_changes {

@@ -35,10 +35,10 @@ impl Session {
     /// # Errors
     /// A policy that does not [hear](crate::policy::Policy::hears) of it; a resource that the
     /// machine does not have, or more of one than its total. The session is then unchanged.
-    pub fn set_supply(&mut self, now: Time, known: &[KnownSupply]) -> Result<bool, NewsError> {
+    pub fn set_supply(&mut self, now: Time, announcements: &[KnownSupply]) -> Result<bool, NewsError> {
         self.check_hears()?;
         let table = self.s.world.resources.as_ref().map(|resources| resources.table());
-        for supply in known {
+        for supply in announcements {
             let Some(resource) = table.and_then(|table| table.resource(supply.resource)) else {
                 let resources = table.map_or(0, |table| table.resources().len());
                 let problem = format!("resource {} is none of the {resources} of the machine", supply.resource.0);
@@ -52,17 +52,18 @@ impl Session {
         }
         let now = self.begin_news(now);
         let book = self.s.supply.as_deref();
-        let unchanged =
-            book.map_or(known.is_empty(), |book| book.known == known && book.due.is_none_or(|due| due > now));
+        let unchanged = book.map_or(announcements.is_empty(), |book| {
+            book.known == announcements && book.due.is_none_or(|due| due > now)
+        });
         if unchanged {
             return Ok(false);
         }
         if self.names_processors() && self.s.world.running.iter().any(|job| !self.s.world.named.contains_key(&job.id)) {
             self.name_all();
         }
-        let mut known = known.to_vec();
-        known.sort_unstable();
-        self.s.supply.get_or_insert_default().known = known;
+        let mut announcements = announcements.to_vec();
+        announcements.sort_unstable();
+        self.s.supply.get_or_insert_default().known = announcements;
         self.change_supply(now);
         Ok(true)
     }

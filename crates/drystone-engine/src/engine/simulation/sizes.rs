@@ -231,13 +231,13 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn too_little_power(&self) -> Option<SimulationError> {
         let view = self.session.view();
         let power = view.shapes()?.power()?;
-        let left = power.for_jobs(view.now(), view.now(), view.up());
+        let watts = power.for_jobs(view.now(), view.now(), view.up());
         let needs = |id: JobId| view.watts(id) * i64::from(view.size(id));
-        let first = view.waiting().chain(view.suspended()).find(|&id| needs(id) > left)?;
+        let first = view.waiting().chain(view.suspended()).find(|&id| needs(id) > watts)?;
         let (submit, number) = (view.job(first).submit, self.s.truth[first].number);
         let waiting = self.session.waiting() + self.session.suspended();
         let (first, needs) = (self.source.place(first), needs(first));
-        Some(SimulationError::TooLittlePower { waiting, left: left.max(0), first, number, submit, needs })
+        Some(SimulationError::TooLittlePower { waiting, left: watts.max(0), first, number, submit, needs })
     }
 
     /// A running job loses this many processors to an outage. Returns whether it goes on with

@@ -23,10 +23,10 @@ impl SupplyTimetable {
     /// Returns the timetable of what a session knows; `None` where it knows of no supply.
     pub(super) fn known_to(session: &Session) -> Option<Box<SupplyTimetable>> {
         let announced = Some(Time::MIN);
-        let known = session.supply().iter();
+        let announcements = session.supply().iter();
         let step =
             |&KnownSupply { from, resource, amount }: &KnownSupply| SupplyStep { resource, from, amount, announced };
-        SupplyTimetable::of_steps(known.map(step).collect())
+        SupplyTimetable::of_steps(announcements.map(step).collect())
     }
 
     fn of_steps(steps: Vec<SupplyStep>) -> Option<Box<SupplyTimetable>> {
@@ -48,8 +48,10 @@ impl SupplyTimetable {
 
     /// Returns the steps that are known at a time: those that were announced or have happened.
     fn known(&self, now: Time) -> Vec<KnownSupply> {
-        let known = self.steps.iter().filter(|step| step.known() <= now);
-        known.map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount }).collect()
+        let announcements = self.steps.iter().filter(|step| step.known() <= now);
+        announcements
+            .map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount })
+            .collect()
     }
 }
 
@@ -165,8 +167,8 @@ impl<S: EventSource> Simulation<S> {
         let resources = view.resources()?;
         let mut asks = view.amounts(id).iter();
         let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.supply(resource))?;
-        let known = resources.table().resource(resource)?;
-        Some((&known.name, known.unit.show(amount), known.unit.show(resources.supply(resource))))
+        let description = resources.table().resource(resource)?;
+        Some((&description.name, description.unit.show(amount), description.unit.show(resources.supply(resource))))
     }
 
     /// Returns the error if there is too little of a further resource for jobs that wait for ever.

@@ -119,10 +119,10 @@ impl SessionState {
     /// Leaves no job more processors that are out than it has. A job that shrinks gives up others
     /// first; those beyond its size go at once.
     fn limit_to_sizes(&self, begun: &mut [BegunLoss]) {
-        let mut held: BTreeMap<JobId, Procs> = BTreeMap::new();
+        let mut procs_of: BTreeMap<JobId, Procs> = BTreeMap::new();
         for loss in begun {
             for (id, procs) in &mut loss.drains {
-                let left = held.entry(*id).or_insert_with(|| self.world.entry(*id).procs);
+                let left = procs_of.entry(*id).or_insert_with(|| self.world.entry(*id).procs);
                 *procs = (*procs).min(*left);
                 *left -= *procs;
             }
