@@ -567,7 +567,8 @@ impl Policy for Backfill {
         let SizeChoices { shape, resize, drop, migrates, is_fair, .. } = self.sizes;
         Abilities {
             shape: shape != ShapeRule::default() || is_fair,
-            resize: resize != ResizeRule::default() || drop == DropRule::Shrink || migrates,
+            resize: resize != ResizeRule::default() || matches!(drop, DropRule::Shrink | DropRule::Pace) || migrates,
+            pace: drop == DropRule::Pace,
             suspend: drop == DropRule::Suspend,
             migrate: drop == DropRule::Suspend,
             requeue: drop == DropRule::Requeue,

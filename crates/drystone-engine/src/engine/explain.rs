@@ -4,7 +4,7 @@
 mod explanation_data;
 
 use super::{EventSource, Happenings, Observer, Platform, Scheduler, Simulation, SimulationError, WorkloadReplay};
-use crate::model::{Adopted, EndedJob, Job, JobId, JobLimit, Outages, Procs, Span, Time, Workload, WorkloadError};
+use crate::model::{Adopted, Decimal, EndedJob, Job, JobId, JobLimit, JobPace, Outages, Procs, Span, Time, Workload, WorkloadError};
 use crate::policy::{Moved, StartReason};
 use std::fmt;
 
@@ -71,6 +71,8 @@ pub enum Chapter {
     Sized(Procs),
     /// Its size changed from the first to the second.
     Resized(Procs, Procs),
+    /// It runs at this pace from now on, instead of another.
+    Paced(JobPace),
     /// It asked for this size.
     Asked(Procs),
     /// It was taken off its processors.
@@ -253,6 +255,10 @@ impl Observer for Biography {
         if from != to {
             self.write(now, id, Chapter::Resized(from, to));
         }
+    }
+
+    fn paced(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
+        self.write(now, id, Chapter::Paced(to));
     }
 
     fn asked(&mut self, now: Time, id: JobId, procs: Procs) {
@@ -575,6 +581,12 @@ impl Explanation<'_> {
             Chapter::Sized(procs) => format!("gets {}", self.size(*procs)),
             Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.size(*to)),
             Chapter::Resized(from, to) => format!("grows from {from} to {}", self.size(*to)),
+            Chapter::Paced(JobPace { speed, watts }) if *speed == Decimal::ONE => {
+                format!("runs at its full pace again, with {watts} W per processor")
+            }
+            Chapter::Paced(JobPace { speed, watts }) => {
+                format!("runs at {speed} of its full pace, with {watts} W per processor")
+            }
             Chapter::Asked(procs) => format!("asks for {}", self.size(*procs)),
             Chapter::Suspended => "is suspended".to_string(),
             Chapter::Resumed => "resumes".to_string(),

@@ -1,6 +1,6 @@
 //! Observers of a simulation: metrics, recorders, tests.
 
-use crate::model::{Adopted, EndedJob, JobId, JobLimit, ProcSet, Procs, Span, Time};
+use crate::model::{Adopted, EndedJob, JobId, JobLimit, JobPace, ProcSet, Procs, Span, Time};
 use crate::policy::{Gauge, Moved, StartReason};
 
 /// The state of the machine between two instants.
@@ -93,6 +93,10 @@ pub trait Observer {
     /// time whose progress is lost.
     #[inline]
     fn resized(&mut self, _now: Time, _id: JobId, _sizes: (Procs, Procs), _times: (Span, Span)) {}
+
+    /// A job that has just started, or runs, has another pace, the second instead of the first.
+    #[inline]
+    fn paced(&mut self, _now: Time, _id: JobId, _paces: (JobPace, JobPace)) {}
 
     /// A running job asks for another size.
     #[inline]

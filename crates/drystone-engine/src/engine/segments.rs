@@ -1,7 +1,7 @@
 //! Times and places of each job's runs: data for a Gantt chart that shows suspensions.
 
 use super::{Levels, Observer};
-use crate::model::{Adopted, EndedJob, JobId, ProcSet, Procs, SharedSort, Span, Time};
+use crate::model::{Adopted, Decimal, EndedJob, JobId, JobPace, ProcSet, Procs, SharedSort, Span, Time};
 use crate::policy::StartReason;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,6 +19,8 @@ pub struct Segment {
     pub end: Time,
     /// Number of processors.
     pub procs: Procs,
+    /// Pace, where it is not the full one.
+    pub pace: Option<JobPace>,
     /// Processors, where the policy names them.
     pub on: Option<ProcSet>,
     /// Event at the end of the segment.
@@ -49,6 +51,8 @@ pub enum SegmentEnd {
     Lost,
     /// It got another size and ran on.
     Resized,
+    /// It got another pace and ran on.
+    Paced,
 }
 
 impl SegmentEnd {
@@ -61,6 +65,7 @@ impl SegmentEnd {
             SegmentEnd::Requeued => "requeued",
             SegmentEnd::Lost => "lost",
             SegmentEnd::Resized => "resized",
+            SegmentEnd::Paced => "paced",
         }
     }
 }
@@ -86,6 +91,8 @@ struct SegmentPart {
     start: Time,
     /// Size, where it is another than the preferred.
     procs: Option<Procs>,
+    /// Pace, where it is not the full one.
+    pace: Option<JobPace>,
     end: Option<(Time, SegmentEnd)>,
     on: Option<ProcSet>,
 }
@@ -94,26 +101,32 @@ impl Segments {
     /// Writes the segments as CSV with the columns `job_id,start,end,procs,processors,then`, in
     /// order of arrival and time. `processors` is a list of ranges, such as `"0-3,7"`, empty where
     /// the policy only counts; `then` is `suspended`, `requeued`, `lost`,
-    /// `resized` or `ended`.
+    /// `resized`, `paced` or `ended`. Where a job ran below its full pace there is a last column,
+    /// `pace`, with the speed of each segment as a share of the full one.
     ///
     /// # Errors
     /// Those of the writer.
     pub fn write_csv(&self, mut to: impl Write) -> io::Result<()> {
-        writeln!(to, "job_id,start,end,procs,processors,then")?;
+        let paces = self.list.iter().any(|segment| segment.pace.is_some());
+        writeln!(to, "job_id,start,end,procs,processors,then{}", if paces { ",pace" } else { "" })?;
         let mut list: Vec<&Segment> = self.list.iter().collect();
         list.sort_shared_by_key(|s| (s.job, s.start, s.end));
-        for Segment { number, start, end, procs, on, then, .. } in list {
+        for Segment { number, start, end, procs, pace, on, then, .. } in list {
             write!(to, "{number},{start},{end},{procs},")?;
             if let Some(on) = on {
                 write!(to, "\"{on}\"")?;
             }
-            writeln!(to, ",{}", then.word())?;
+            write!(to, ",{}", then.word())?;
+            if paces {
+                write!(to, ",{}", pace.map_or(Decimal::ONE, |pace| pace.speed))?;
+            }
+            writeln!(to)?;
         }
         Ok(())
     }
 
     fn begin(&mut self, now: Time, id: JobId, on: Option<ProcSet>) {
-        self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, end: None, on });
+        self.open.entry(id).or_default().push(SegmentPart { start: now, procs: None, pace: None, end: None, on });
     }
 
     /// The segment at work ends.
@@ -125,12 +138,39 @@ impl Segments {
         }
     }
 
+    fn last_part(&self, id: JobId) -> Option<&SegmentPart> {
+        self.open.get(&id)?.last()
+    }
+
+    /// A running job goes on with another size, where `from` is the one before, or another pace.
+    fn change(&mut self, now: Time, id: JobId, from: Option<Procs>, next: SegmentPart) {
+        let Some(parts) = self.open.get_mut(&id) else { return };
+        // All changes of one instant are one.
+        if parts.last().is_some_and(|part| part.start == now) {
+            parts.pop();
+        } else if let Some(part) = parts.last_mut() {
+            part.end = Some((now, SegmentEnd::Paced));
+        }
+        let changed = |part: &&mut SegmentPart| {
+            matches!(part.end, Some((end, SegmentEnd::Resized | SegmentEnd::Paced)) if end == now)
+        };
+        let Some(part) = parts.last_mut().filter(changed) else { return parts.push(next) };
+        part.procs = part.procs.or(from);
+        if part.procs == next.procs && part.pace == next.pace {
+            part.end = None;
+            return;
+        }
+        let then = if part.procs == next.procs { SegmentEnd::Paced } else { SegmentEnd::Resized };
+        part.end = Some((now, then));
+        parts.push(next);
+    }
+
     /// The job is over.
     fn record(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
-        for SegmentPart { start, procs, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
+        for SegmentPart { start, procs, pace, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
             let (end, then) = end.unwrap_or((ended.outcome.end, last));
             let (job, number, procs) = (ended.id, ended.truth.number, procs.unwrap_or(ended.job.procs));
-            self.list.push(Segment { job, number, start, end, procs, on, then });
+            self.list.push(Segment { job, number, start, end, procs, pace, on, then });
         }
     }
 }
@@ -161,18 +201,15 @@ impl Observer for Segments {
 
     fn resized(&mut self, now: Time, id: JobId, (from, to): (Procs, Procs), (_, lost): (Span, Span)) {
         self.set_back += u64::from(from) * lost.0.unsigned_abs();
-        let Some(parts) = self.open.get_mut(&id) else { return };
-        // All changes of one instant are one.
-        if parts.last().is_some_and(|part| part.start == now) {
-            parts.pop();
-        } else if let Some(part) = parts.last_mut() {
-            part.procs.get_or_insert(from);
-            part.end = Some((now, SegmentEnd::Resized));
-        }
-        match parts.last_mut() {
-            Some(part) if part.procs == Some(to) && part.end == Some((now, SegmentEnd::Resized)) => part.end = None,
-            _ => parts.push(SegmentPart { start: now, procs: Some(to), end: None, on: None }),
-        }
+        let pace = self.last_part(id).and_then(|part| part.pace);
+        self.change(now, id, Some(from), SegmentPart { start: now, procs: Some(to), pace, end: None, on: None });
+    }
+
+    fn paced(&mut self, now: Time, id: JobId, (_, to): (JobPace, JobPace)) {
+        let Some(part) = self.last_part(id) else { return };
+        let (procs, on) = (part.procs, part.on.clone());
+        let pace = (to.speed != Decimal::ONE).then_some(to);
+        self.change(now, id, None, SegmentPart { start: now, procs, pace, end: None, on });
     }
 
     fn suspended(&mut self, now: Time, id: JobId) {
@@ -195,11 +232,11 @@ impl Observer for Segments {
 
     fn resumed(&mut self, now: Time, id: JobId) {
         let last = self.open.get(&id).and_then(|parts| parts.last());
-        let first = || (None, self.suspended.get(&id).copied());
-        let (on, procs) = last.map_or_else(first, |part| (part.on.clone(), part.procs));
+        let first = || (None, self.suspended.get(&id).copied(), None);
+        let (on, procs, pace) = last.map_or_else(first, |part| (part.on.clone(), part.procs, part.pace));
         self.begin(now, id, on);
         if let Some(part) = self.open.get_mut(&id).and_then(|parts| parts.last_mut()) {
-            part.procs = procs;
+            (part.procs, part.pace) = (procs, pace);
         }
     }
 

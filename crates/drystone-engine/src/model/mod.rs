@@ -36,8 +36,8 @@ pub use procset::{ProcSet, ProcSetError};
 pub use resource_id::ResourceId;
 pub(crate) use shape::multiply;
 pub use shape::{
-    Decimal, JobKind, JobShape, PowerCap, PowerSupply, PowerTerm, PowerTerms, ResizeRules, SPEEDUPS, ShapeTruth,
-    SizeSet, Speedup, UNLIMITED, WorkloadShapes,
+    Decimal, JobKind, JobPace, JobShape, PaceNumber, PowerCap, PowerSupply, PowerTerm, PowerTerms, ResizeRules,
+    SPEEDUPS, ShapeTruth, SizeSet, Speedup, UNLIMITED, WorkloadShapes,
 };
 pub use sorting::SharedSort;
 pub use supply::{SupplyError, SupplyField, SupplyStep};

@@ -2,6 +2,7 @@
 //!
 //! A [`JobShape`] is what a scheduler may know; a [`ShapeTruth`] is what the machine alone knows.
 
+mod paces;
 mod power;
 mod rules;
 mod series;
@@ -9,6 +10,7 @@ mod sizes;
 mod speedup;
 
 use super::{Procs, Span};
+pub use paces::{JobPace, PaceNumber};
 pub use power::{PowerCap, PowerSupply, UNLIMITED};
 pub use rules::ResizeRules;
 use serde::{Deserialize, Serialize};
@@ -88,8 +90,11 @@ pub struct JobShape {
     pub grow_cost: Span,
     /// Time without progress when it shrinks.
     pub shrink_cost: Span,
-    /// Draw of each processor that it holds, above idle.
+    /// Draw of each processor that it holds at its full pace, above idle.
     pub watts: u64,
+    /// Its paces from the full one down, with draws that fall; empty where there is none but the
+    /// full one.
+    pub paces: Vec<JobPace>,
 }
 
 /// Seconds at a size, where `base` is the time at the reference.

@@ -1,7 +1,7 @@
 //! The contract between a policy and what drives it: events in, actions out.
 
 use super::{Priorities, PriorityError, View};
-use crate::model::{JobId, PowerTerm, ProcSet, Procs, Span, Time};
+use crate::model::{JobId, PaceNumber, PowerTerm, ProcSet, Procs, Span, Time};
 use crate::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -161,6 +161,8 @@ pub enum Action {
         job: JobId,
         /// Its size.
         procs: Procs,
+        /// Its pace; 0 is the full one.
+        pace: PaceNumber,
         /// Reason for the start.
         why: StartReason,
         /// Processors of the start.
@@ -231,6 +233,14 @@ pub enum Action {
         /// Its size from now on.
         procs: Procs,
     },
+    /// Change the pace of a running job at once. A job with a [pending](View::pending) change of
+    /// size keeps its pace.
+    SetPace {
+        /// Job concerned.
+        job: JobId,
+        /// Its pace from now on; 0 is the full one.
+        pace: PaceNumber,
+    },
 }
 
 /// A change of plan and its price, for explanations. Recorded, never executed.
@@ -281,7 +291,12 @@ impl Actions {
 
     /// Starts a waiting job with one of its sizes on any free processors.
     pub fn start_with(&mut self, job: JobId, procs: Procs, why: StartReason) {
-        self.list.push(Action::StartWith { job, procs, why, on: Placement::Any });
+        self.start_at(job, (procs, 0), why);
+    }
+
+    /// Starts a waiting job with one of its sizes and paces on any free processors.
+    pub fn start_at(&mut self, job: JobId, (procs, pace): (Procs, PaceNumber), why: StartReason) {
+        self.list.push(Action::StartWith { job, procs, pace, why, on: Placement::Any });
     }
 
     /// Changes the size of a running job, at its next point.
@@ -400,6 +415,8 @@ pub struct Abilities {
     pub shape: bool,
     /// It changes the sizes of running jobs.
     pub resize: bool,
+    /// It changes the paces of running jobs.
+    pub pace: bool,
 }
 
 /// A scheduling policy: a pure state machine that takes events and returns actions.

@@ -1,7 +1,7 @@
 //! Sizes of jobs and power, as policies see them.
 
 use crate::model::{
-    JobId, JobShape, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time, WorkloadShapes, multiply,
+    Decimal, JobId, JobShape, PaceNumber, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time, WorkloadShapes, multiply,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct ShapeWorld {
     learned: BTreeMap<JobId, JobShape>,
     /// Running jobs whose size has changed, or is to change.
     pub(crate) states: BTreeMap<JobId, SizeState>,
+    /// Running and suspended jobs that have another pace than the full one.
+    pub(crate) paces: BTreeMap<JobId, PaceNumber>,
     /// Sizes that running jobs ask for.
     pub(crate) asked: BTreeMap<JobId, Procs>,
     /// Next time at which a job asks for a size.
@@ -43,8 +45,8 @@ pub(crate) struct SizeState {
     pub(crate) changes_since: Option<Time>,
     /// The job before the changes of the last instant that changed it.
     pub(crate) base: Option<SizeBase>,
-    /// Earlier sizes, and the seconds of progress at each.
-    pub(crate) progress: Vec<(Procs, Span)>,
+    /// Earlier sizes and speeds, and the seconds of progress at each.
+    pub(crate) progress: Vec<(Procs, Decimal, Span)>,
     /// Time at which it is killed, where its limit stays as it was at its start.
     pub(crate) limit: Option<Time>,
     /// Predicted seconds that are left beyond that time.
@@ -58,8 +60,9 @@ pub(crate) struct SizeState {
 pub(crate) struct SizeBase {
     pub(crate) at: Time,
     pub(crate) procs: Procs,
+    pub(crate) pace: PaceNumber,
     pub(crate) stall: Span,
-    /// Predicted seconds left at that size.
+    /// Predicted seconds left at that size and pace.
     pub(crate) left: Span,
 }
 
@@ -110,6 +113,7 @@ impl ShapeWorld {
     pub(crate) fn forget_before(&mut self, oldest: JobId) {
         self.of = self.of.split_off(&oldest);
         self.learned = self.learned.split_off(&oldest);
+        self.paces = self.paces.split_off(&oldest);
     }
 
     /// Replaces all learned shapes by those of these jobs. Returns whether any differ.
@@ -132,6 +136,29 @@ impl ShapeWorld {
     #[must_use]
     pub fn has_asks(&self) -> bool {
         !self.asked.is_empty()
+    }
+
+    /// Returns the pace of a running or suspended job; the full one of any other.
+    #[inline]
+    #[must_use]
+    pub fn pace(&self, id: JobId) -> PaceNumber {
+        self.paces.get(&id).copied().unwrap_or(0)
+    }
+
+    /// Returns the speed of a running or suspended job as a share of the full one.
+    pub(crate) fn speed(&self, id: JobId) -> Decimal {
+        match self.pace(id) {
+            0 => Decimal::ONE,
+            pace => self.shape(id).map_or(Decimal::ONE, |shape| shape.pace(pace).speed),
+        }
+    }
+
+    /// Gives a job a pace.
+    pub(crate) fn set_pace(&mut self, id: JobId, pace: PaceNumber) {
+        match pace {
+            0 => self.paces.remove(&id),
+            _ => self.paces.insert(id, pace),
+        };
     }
 
     /// Returns the index of a job's shape.
@@ -183,11 +210,17 @@ impl ShapeWorld {
         }
     }
 
-    /// Returns what is predicted to be left of a running job when it changes from one size to
-    /// another, in seconds at the new one.
-    pub(crate) fn converted(&self, id: JobId, estimate: Span, left: Span, from: Procs, to: Procs) -> Span {
+    /// Returns what is predicted to be left of a running job when it changes from one size and pace
+    /// to others, in seconds at the new ones.
+    pub(crate) fn converted(
+        &self,
+        id: JobId,
+        (estimate, left): (Span, Span),
+        from: (Procs, PaceNumber),
+        to: (Procs, PaceNumber),
+    ) -> Span {
         let left = left.max(Span(1));
-        let run = |size| self.known_run(id, estimate, size);
+        let run = |(size, pace)| Some(self.shape(id)?.pace(pace).run_time(self.known_run(id, estimate, size)?));
         match (run(from), run(to)) {
             (Some(at), Some(then)) if at > Span::ZERO && from != to => {
                 multiply(left, (then.0.max(0) as u128, at.0 as u128)).max(Span(1))

@@ -2,7 +2,7 @@
 
 use super::shapes::{HeldSpan, ShapeWorld, SizeBase, SizeState};
 use super::{JobEntry, Phase, View};
-use crate::model::{JobId, JobShape, Procs, Span, Time};
+use crate::model::{JobId, JobShape, PaceNumber, Procs, Span, Time};
 
 impl SizeState {
     /// Time without progress that is left.
@@ -18,7 +18,8 @@ impl ShapeWorld {
         if !self.rules().keeps_limits {
             return None;
         }
-        let first = || Some(entry.first_start + self.shape(id)?.estimate_of_log(entry.procs));
+        let estimate = |shape: &JobShape| shape.pace(self.pace(id)).run_time(shape.estimate_of_log(entry.procs));
+        let first = || Some(entry.first_start + estimate(self.shape(id)?));
         self.states.get(&id).and_then(|state| state.limit).or_else(first)
     }
 }
@@ -67,6 +68,26 @@ impl<'a> View<'a> {
         let prediction = self.prediction(id);
         let Some(shapes) = self.shapes() else { return prediction };
         shapes.predicted_run(id, self.job(id).estimate, prediction, size)
+    }
+
+    /// Returns the predicted run time of a waiting job at a size and a pace.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn prediction_at_pace(&self, id: JobId, size: Procs, pace: PaceNumber) -> Span {
+        let run = self.prediction_at(id, size);
+        match pace {
+            0 => run,
+            _ => self.shape(id).map_or(run, |shape| shape.pace(pace).run_time(run)),
+        }
+    }
+
+    /// Returns the pace of a running or suspended job; the full one, 0, of any other.
+    #[inline]
+    #[must_use]
+    pub fn pace(&self, id: JobId) -> PaceNumber {
+        self.shapes().map_or(0, |shapes| shapes.pace(id))
     }
 
     /// Returns the size that a running job is to have, and from when on.
@@ -142,6 +163,16 @@ impl<'a> View<'a> {
     /// As [`View::job`].
     #[must_use]
     pub fn end_at_size(&self, id: JobId, at: Time, to: Procs) -> Time {
+        self.end_at_shape(id, at, (to, self.pace(id)))
+    }
+
+    /// Returns the predicted end of a running job that changes to a size and a pace then, which is
+    /// now or later.
+    ///
+    /// # Panics
+    /// As [`View::job`].
+    #[must_use]
+    pub fn end_at_shape(&self, id: JobId, at: Time, (to, pace): (Procs, PaceNumber)) -> Time {
         let entry = self.world.entry(id);
         let Some(shapes) = self.shapes() else { return entry.predicted_end() };
         let state = shapes.states.get(&id);
@@ -150,13 +181,15 @@ impl<'a> View<'a> {
             None => {
                 let stall = state.map_or(Span::ZERO, |state| state.stall_left(entry, at));
                 let beyond = state.map_or(Span::ZERO, |state| state.beyond);
-                SizeBase { at, procs: entry.procs, stall, left: (entry.predicted_end() - at) - stall + beyond }
+                let left = (entry.predicted_end() - at) - stall + beyond;
+                SizeBase { at, procs: entry.procs, pace: shapes.pace(id), stall, left }
             }
         };
         // A job that gives processors back has paid for the change.
         let is_paid = state.is_some_and(|state| state.changes_since.is_some() && state.pending == Some((to, at)));
         let cost = if is_paid { Span::ZERO } else { self.resize_cost(id, base.procs, to) };
-        let left = shapes.converted(id, self.job(id).estimate, base.left, base.procs, to);
+        let estimate = self.job(id).estimate;
+        let left = shapes.converted(id, (estimate, base.left), (base.procs, base.pace), (to, pace));
         let end = at + base.stall + cost + left;
         shapes.limit(id, entry).map_or(end, |limit| end.min(limit.max(at + Span(1))))
     }
@@ -176,7 +209,8 @@ impl<'a> View<'a> {
         let beyond = state.map_or(Span::ZERO, |state| state.beyond);
         let rest = (entry.prediction - entry.ran) - stall + beyond;
         let cost = self.resize_cost(id, entry.procs, to);
-        let rest = stall + cost + shapes.converted(id, self.job(id).estimate, rest, entry.procs, to);
+        let (estimate, pace) = (self.job(id).estimate, shapes.pace(id));
+        let rest = stall + cost + shapes.converted(id, (estimate, rest), (entry.procs, pace), (to, pace));
         let limit = state.and_then(|state| Some((state.limit? - state.paused?).max(Span(1))));
         limit.map_or(rest, |limit| rest.min(limit))
     }
@@ -202,10 +236,17 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Watts of each processor that a job holds, above idle.
+    /// Watts of each processor that a job holds at its present pace, above idle; of a job that is to
+    /// start, at the full one.
     #[must_use]
     pub fn watts(&self, id: JobId) -> i64 {
-        self.shape(id).map_or(0, |shape| shape.watts.min(1 << 40) as i64)
+        self.watts_at(id, self.pace(id))
+    }
+
+    /// Watts of each processor that a job holds at a pace, above idle.
+    #[must_use]
+    pub fn watts_at(&self, id: JobId, pace: PaceNumber) -> i64 {
+        self.shape(id).map_or(0, |shape| shape.pace(pace).watts.min(1 << 40) as i64)
     }
 
     /// Watts that running jobs draw, above idle.

@@ -100,10 +100,11 @@ pub fn give_power(mut workload: Workload, table: &CapTable, idle: u64) -> Result
         let most = widest.watts;
         for (place, truth) in workload.truth().iter().enumerate() {
             let Some((shape, _)) = shapes.shape(place) else { continue };
-            let draw = shape.watts.saturating_mul(u64::from(shape.sizes.min()));
+            let draw = shape.least_watts().saturating_mul(u64::from(shape.sizes.min()));
             if draw > most - whole {
+                let slowly = if shape.paces.is_empty() { "" } else { " and slowest pace" };
                 let problem = format!(
-                    "job {} draws {draw} W at its smallest size, and no cap leaves more than {} W for jobs; raise a cap, or \
+                    "job {} draws {draw} W at its smallest size{slowly}, and no cap leaves more than {} W for jobs; raise a cap, or \
                      leave the job out of the log",
                     truth.number,
                     most - whole

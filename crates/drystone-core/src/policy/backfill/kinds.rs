@@ -5,7 +5,7 @@ use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::parts::{ExtraRule, Order, predict};
 use crate::policy::ranking::{STARVE, order, starve};
 use crate::policy::shaped::{
-    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices,
+    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, PACE, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices,
     size_choices,
 };
 use crate::policy::{Args, Notice, Param, ParamCondition, ParamNeeds, PolicyKind, SpecError, Takes, Variant};
@@ -136,6 +136,7 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         CAP,
         DROP,
         MIGRATION,
+        PACE,
         HOLD,
         MOST,
         QUANTILE,
@@ -204,7 +205,8 @@ pub(crate) static EASY: PolicyKind = PolicyKind {
         }
         let sizes = size_choices(args)?;
         let parting = parting(args)?;
-        if sizes != SizeChoices::default() && !(choices.know_sizes() && parting == Parting::default()) {
+        let choosy = SizeChoices { any_pace: false, ..sizes };
+        if choosy != SizeChoices::default() && !(choices.know_sizes() && parting == Parting::default()) {
             let problem = "`shape`, `resize`, `cap`, `drop` and `hold` go with at most one reservation and with the defaults of extra, overdue, \
                            arrive, guard, plan, announce and notice only";
             return Err(args.error(problem.into()));

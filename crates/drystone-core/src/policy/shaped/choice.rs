@@ -3,7 +3,7 @@
 use super::scene::{PassScene, sized};
 use super::settings::ShapeRule;
 use super::steps::RoomSteps;
-use crate::model::{JobId, Procs, SizeSet, Time};
+use crate::model::{JobId, PaceNumber, Procs, SizeSet, Time};
 
 /// The sizes that a rule lets a job have, and how to choose among them.
 pub(super) enum SizeWish {
@@ -39,44 +39,77 @@ impl SizeWish {
     }
 }
 
+/// Size and pace of a start.
+pub(super) type SizeAtPace = (Procs, PaceNumber);
+
+impl SizeWish {
+    /// The sizes that it allows.
+    fn sizes(&self) -> impl Iterator<Item = Procs> + '_ {
+        let (one, sizes, most) = match self {
+            SizeWish::One(size) => (Some(*size), None, Procs::MAX),
+            SizeWish::Largest(sizes, most) => (None, Some(sizes), *most),
+            SizeWish::First(sizes) => (None, Some(sizes), Procs::MAX),
+        };
+        let listed = sizes.into_iter().flat_map(SizeSet::iter).take_while(move |size| *size <= most);
+        one.into_iter().chain(listed)
+    }
+}
+
 impl PassScene<'_> {
-    /// Returns the size with which a job can start now; `None` if none fits.
+    /// Returns the size with which a job can start now at its full pace; `None` if none fits.
     pub(super) fn size_now(&self, id: JobId, wish: &SizeWish, room: &RoomSteps) -> Option<Procs> {
-        let (free, watts) = (Procs::try_from(room.now().0).ok()?, self.view.watts(id));
-        let until = |size| self.now + self.run(id, size);
+        self.size_at_pace(id, wish, 0, room)
+    }
+
+    /// Returns the size with which a job can start now at a pace; `None` if none fits.
+    fn size_at_pace(&self, id: JobId, wish: &SizeWish, pace: PaceNumber, room: &RoomSteps) -> Option<Procs> {
+        let (free, watts) = (Procs::try_from(room.now().0).ok()?, self.view.watts_at(id, pace));
+        let until = |size| self.now + self.view.prediction_at_pace(id, size, pace);
         match wish {
             SizeWish::One(size) => {
-                let fits = *size <= free && room.fits(self.span(id, self.now, *size), watts);
+                let fits = *size <= free && room.fits(self.span_at(id, self.now, (*size, pace)), watts);
                 fits.then_some(*size)
             }
             SizeWish::Largest(sizes, most) => room.largest(self.now, sizes, (*most).min(free), watts, until),
             SizeWish::First(sizes) => {
                 let size = room.largest(self.now, sizes, sizes.max().min(free), watts, until)?;
-                Some(self.smallest_as_fast(id, sizes, size))
+                Some(self.smallest_as_fast(id, sizes, (size, pace)))
             }
         }
     }
 
-    /// The smallest size at which a job runs no longer.
-    fn smallest_as_fast(&self, id: JobId, sizes: &SizeSet, size: Procs) -> Procs {
-        let run = self.run(id, size);
+    /// The smallest size at which a job runs no longer at the same pace.
+    fn smallest_as_fast(&self, id: JobId, sizes: &SizeSet, (size, pace): SizeAtPace) -> Procs {
+        let run_time = |size| self.view.prediction_at_pace(id, size, pace);
+        let run = run_time(size);
         let (mut low, mut high) = (sizes.min(), size);
         while low < high {
             let middle = low + (high - low) / 2;
             match sizes.at_least(middle) {
-                Some(size) if self.run(id, size) > run => low = size + 1,
+                Some(size) if run_time(size) > run => low = size + 1,
                 Some(_) | None => high = middle,
             }
         }
         sizes.at_least(low).unwrap_or(size)
     }
 
-    /// Returns the start and size with the earliest predicted end, the smaller size of equals.
+    /// Returns the start and size with the earliest predicted end at the full pace, the smaller size
+    /// of equals.
     pub(super) fn best(&self, id: JobId, sizes: &SizeSet, room: &RoomSteps) -> Option<(Time, Procs)> {
-        let watts = self.view.watts(id);
+        self.best_at_pace(id, sizes, 0, room)
+    }
+
+    fn best_at_pace(
+        &self,
+        id: JobId,
+        sizes: &SizeSet,
+        pace: PaceNumber,
+        room: &RoomSteps,
+    ) -> Option<(Time, Procs)> {
+        let watts = self.view.watts_at(id, pace);
         let mut best: Option<(Time, Time, Procs)> = None;
         for size in sizes.iter() {
-            let run = self.run(id, size);
+            let run = self.view.prediction_at_pace(id, size, pace);
             if let Some(start) = room.earliest(size, watts, run)
                 && best.is_none_or(|(end, ..)| start + run < end)
             {
@@ -86,19 +119,80 @@ impl PassScene<'_> {
         best.map(|(_, start, size)| (start, size))
     }
 
-    /// Returns the start and the size of the job that heads the queue; `None` if no plan can hold
-    /// it.
-    pub(super) fn choose(&self, id: JobId, rule: ShapeRule, wish: &SizeWish) -> Option<(Time, Procs)> {
+    /// Returns the planned start, size and pace of the job that heads the queue: at the fastest pace
+    /// at which a plan can hold it; `None` if none can.
+    pub(super) fn choose(&self, id: JobId, rule: ShapeRule, wish: &SizeWish) -> Option<(Time, SizeAtPace)> {
         let waits = matches!(wish, SizeWish::First(_)) && rule == ShapeRule::Start;
-        if !waits && let Some(size) = self.size_now(id, wish, &self.room) {
+        self.plan(id, wish, waits, &self.room)
+    }
+
+    /// Returns the paces below the full one at which a job may start.
+    fn slower_paces(&self, id: JobId) -> impl Iterator<Item = PaceNumber> + '_ {
+        let shape = self.view.shape(id).filter(|_| self.any_pace);
+        shape.into_iter().flat_map(|shape| shape.slower_paces())
+    }
+
+    fn plan(&self, id: JobId, wish: &SizeWish, waits: bool, room: &RoomSteps) -> Option<(Time, SizeAtPace)> {
+        let at_pace = |pace| {
+            let (start, size) = self.plan_at_pace(id, wish, (waits, pace), room)?;
+            Some((start, (size, pace)))
+        };
+        std::iter::once(0).chain(self.slower_paces(id)).find_map(at_pace)
+    }
+
+    fn plan_at_pace(
+        &self,
+        id: JobId,
+        wish: &SizeWish,
+        (waits, pace): (bool, PaceNumber),
+        room: &RoomSteps,
+    ) -> Option<(Time, Procs)> {
+        if !waits && let Some(size) = self.size_at_pace(id, wish, pace, room) {
             return Some((self.now, size));
         }
         let size = match wish {
-            SizeWish::First(sizes) => return self.best(id, sizes, &self.room),
+            SizeWish::First(sizes) => return self.best_at_pace(id, sizes, pace, room),
             SizeWish::One(size) => *size,
             SizeWish::Largest(sizes, _) => sizes.min(),
         };
-        let start = self.room.earliest(size, self.view.watts(id), self.run(id, size))?;
-        Some((start, size))
+        let run = self.view.prediction_at_pace(id, size, pace);
+        Some((room.earliest(size, self.view.watts_at(id, pace), run)?, size))
+    }
+
+    /// Returns the size and pace with which a job starts now: those of its plan, if that begins now,
+    /// or slower ones that fit and are predicted to end before the plan does. Of several the
+    /// earliest end counts, then the faster pace, then the smaller size.
+    pub(super) fn shape_now(
+        &self,
+        id: JobId,
+        wish: &SizeWish,
+        plan: Option<(Time, SizeAtPace)>,
+        room: &RoomSteps,
+    ) -> Option<SizeAtPace> {
+        let planned_end = plan.map_or(Time::MAX, |(start, shape)| self.span_at(id, start, shape).until);
+        let mut best: Option<(Time, SizeAtPace)> = None;
+        for pace in self.slower_paces(id) {
+            let watts = self.view.watts_at(id, pace);
+            for size in wish.sizes().take_while(|size| i64::from(*size) <= room.now().0) {
+                let span = self.span_at(id, self.now, (size, pace));
+                let earlier = span.until < best.map_or(planned_end, |(end, _)| end);
+                if earlier && room.fits(span, watts) {
+                    best = Some((span.until, (size, pace)));
+                }
+            }
+        }
+        let planned = plan.filter(|(start, _)| *start == self.now).map(|(_, shape)| shape);
+        best.map(|(_, shape)| shape).or(planned)
+    }
+
+    /// Returns the size and pace with which a job behind the head starts now, in the room beside the
+    /// reservation.
+    pub(super) fn shape_beside(&self, id: JobId, wish: &SizeWish) -> Option<SizeAtPace> {
+        let full = self.size_now(id, wish, &self.room).map(|size| (self.now, (size, 0)));
+        if self.slower_paces(id).next().is_none() {
+            return full.map(|(_, shape)| shape);
+        }
+        let plan = full.or_else(|| self.plan(id, wish, false, &self.room));
+        self.shape_now(id, wish, plan, &self.room)
     }
 }

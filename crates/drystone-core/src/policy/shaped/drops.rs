@@ -14,8 +14,13 @@ impl ShapedEasy {
         if self.choices.drop == DropRule::None || scene.room.now().1 >= UNLIMITED / 2 {
             return back;
         }
-        if self.choices.drop == DropRule::Shrink {
+        if matches!(self.choices.drop, DropRule::Shrink | DropRule::Pace) {
+            while self.choices.drop == DropRule::Pace && slow_most(scene, actions) {}
             while shrink_most(scene, actions) {}
+            // Other changes of jobs that are slower from now on wait for the next pass.
+            for one in scene.runners.iter_mut().filter(|one| one.pace != scene.view.pace(one.id)) {
+                one.movable = false;
+            }
             return back;
         }
         let mut over = -scene.room.now().1;
@@ -31,7 +36,7 @@ impl ShapedEasy {
             PassScene::lift(&one, &mut scene.room, 1);
             match self.choices.drop {
                 DropRule::Suspend => scene.cut.push(one),
-                DropRule::None | DropRule::Shrink | DropRule::Requeue | DropRule::Kill => {
+                DropRule::None | DropRule::Shrink | DropRule::Pace | DropRule::Requeue | DropRule::Kill => {
                     actions.push(Action::Requeue(one.id));
                     back.push(one.id);
                 }
@@ -39,6 +44,28 @@ impl ShapedEasy {
         }
         back
     }
+}
+
+/// Slows down the job that saves most watts at its slowest pace, by no more than needed. Returns
+/// whether that was necessary and there was such a job.
+fn slow_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
+    let over = -scene.room.now().1 - scene.going_watts();
+    if over <= 0 {
+        return false;
+    }
+    let view = scene.view;
+    let saves = |one: &SizedRunner, pace| (one.watts - view.watts_at(one.id, pace)) * i64::from(one.size);
+    let slowest = |one: &SizedRunner| {
+        let may_slow = view.began(one.id) < scene.now && one.spans.1.is_none();
+        view.shape(one.id).filter(|_| may_slow)?.slower_paces().next_back().filter(|pace| *pace > one.pace)
+    };
+    let able = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, slowest(one)?)));
+    let slow = able.min_by_key(|&(at, id, slowest)| (Reverse(saves(&scene.runners[at], slowest)), id));
+    let Some((at, _, slowest)) = slow else { return false };
+    let one = &scene.runners[at];
+    let pace = (one.pace + 1..slowest).find(|&pace| saves(one, pace) >= over).unwrap_or(slowest);
+    scene.set_pace(at, pace, actions);
+    true
 }
 
 /// Shrinks the job that has most processors above its smallest size, by no more than needed.

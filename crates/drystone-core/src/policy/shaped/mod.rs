@@ -26,7 +26,7 @@ use resizing::Shrunk;
 use scene::{PassScene, sized};
 use serde::{Deserialize, Serialize};
 pub(super) use settings::{
-    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
+    CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, PACE, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, size_choices,
 };
 pub use settings::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices, TermHold};
 pub(super) use settings::{PLANNED_RESIZE, PLANNED_SHAPE, planned_choices};
@@ -122,6 +122,7 @@ impl ShapedEasy {
     /// Makes a pass.
     pub(super) fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut scene = PassScene::of(view);
+        scene.any_pace = self.choices.any_pace;
         if self.choices.is_fair {
             scene.caps = self.fair.caps(view);
         }
@@ -160,6 +161,7 @@ impl ShapedEasy {
             self.start_others(&rest, reserved, &mut scene, actions);
         }
         grant_asks(reserved, &mut scene, actions);
+        scene.hasten(reserved, actions);
         if grows && !self.choices.grows_first {
             scene.grow(reserved, self.choices.share, actions);
         }
@@ -233,11 +235,8 @@ impl ShapedEasy {
     fn start_head(&mut self, head: JobId, scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
         let rule = self.choices.shape;
         let wish = self.wish(head, scene);
-        let planned = scene.choose(head, rule, &wish);
-        if let Some((start, size)) = planned
-            && start == scene.now
-        {
-            scene.start(head, size, StartReason::Head, actions);
+        if let Some(shape) = scene.shape_now(head, &wish, scene.choose(head, rule, &wish), &scene.room) {
+            scene.start_at(head, shape, StartReason::Head, actions);
             self.leave(head);
             return true;
         }
@@ -264,7 +263,7 @@ impl ShapedEasy {
         if !self.reserves {
             return None;
         }
-        let (start, size) = scene.choose(head, self.choices.shape, &self.wish(head, scene))?;
+        let (start, (size, pace)) = scene.choose(head, self.choices.shape, &self.wish(head, scene))?;
         if self.announced != Some((head, start)) {
             self.announced = Some((head, start));
             match self.choices.promises_starts() {
@@ -272,7 +271,7 @@ impl ShapedEasy {
                 false => actions.push(Action::Reserve { job: head, start, latest: Time::MAX }),
             }
         }
-        Some((scene.span(head, start, size), scene.view.watts(head)))
+        Some((scene.span_at(head, start, (size, pace)), scene.view.watts_at(head, pace)))
     }
 
     /// Starts jobs behind the head, as far as they do not disturb the reservation.
@@ -291,8 +290,8 @@ impl ShapedEasy {
                 break;
             }
             let wish = self.wish(id, scene);
-            if let Some(size) = scene.size_now(id, &wish, &scene.room) {
-                scene.start(id, size, StartReason::Backfilled, actions);
+            if let Some(shape) = scene.shape_beside(id, &wish) {
+                scene.start_at(id, shape, StartReason::Backfilled, actions);
                 self.leave(id);
             }
         }
@@ -347,7 +346,7 @@ fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, acti
             if let Some((span, watts)) = reserved {
                 room.change(span, watts, -1);
             }
-            let until = scene.view.end_at_size(one.id, scene.now, asked);
+            let until = scene.view.end_at_shape(one.id, scene.now, (asked, one.pace));
             room.fits(HeldSpan { from: scene.now, until, procs: asked }, one.watts)
         };
         if grants {

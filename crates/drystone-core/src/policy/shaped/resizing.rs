@@ -162,7 +162,7 @@ impl PassScene<'_> {
         for giver in givers {
             let one = &self.runners[giver.at];
             Self::lift(one, &mut room, 1);
-            let until = self.view.end_at_size(one.id, self.view.next_point(one.id), giver.left);
+            let until = self.view.end_at_shape(one.id, self.view.next_point(one.id), (giver.left, one.pace));
             room.change(HeldSpan { from: self.now, until, procs: giver.left }, one.watts, -1);
         }
         room

@@ -1,7 +1,7 @@
 //! The machine within a pass: running jobs as they are after what the pass has done so far.
 
 use super::steps::RoomSteps;
-use crate::model::{JobId, JobKind, JobShape, Procs, SizeSet, Span, Time};
+use crate::model::{JobId, JobKind, JobShape, PaceNumber, Procs, SizeSet, Span, Time};
 use crate::policy::{Actions, HeldSpan, StartReason, View};
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct SizedRunner {
     pub(super) id: JobId,
     pub(super) size: Procs,
+    pub(super) pace: PaceNumber,
     pub(super) watts: i64,
     /// Spans that it is predicted to hold; the second where its size is to change.
     pub(super) spans: (HeldSpan, Option<HeldSpan>),
@@ -43,6 +44,8 @@ pub(super) struct PassScene<'a> {
     pub(super) caps: BTreeMap<JobId, Procs>,
     /// Running jobs for which the cap leaves no power.
     pub(super) cut: Vec<SizedRunner>,
+    /// True if jobs may start at slower paces than the full one.
+    pub(super) any_pace: bool,
 }
 
 /// The sizes of a job that may have several.
@@ -67,6 +70,7 @@ impl<'a> PassScene<'a> {
                 SizedRunner {
                     id: job.id,
                     size: job.procs,
+                    pace: view.pace(job.id),
                     watts: view.watts(job.id),
                     spans: view.held_spans(job.id),
                     movable: malleable && view.began(job.id) < now && view.pending(job.id).is_none(),
@@ -77,7 +81,7 @@ impl<'a> PassScene<'a> {
             .collect();
         let room = RoomSteps::of(view, runners.iter().flat_map(|one| one.each().map(|span| (span, one.watts))));
         runners.sort_unstable_by_key(|one| (view.began(one.id), one.id));
-        PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new() }
+        PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new(), any_pace: false }
     }
 
     /// The largest size that a job may have.
@@ -99,12 +103,17 @@ impl<'a> PassScene<'a> {
         sizes
     }
 
-    /// Span of a job that starts then.
+    /// Span of a job that starts then at its full pace.
     pub(super) fn span(&self, id: JobId, from: Time, size: Procs) -> HeldSpan {
-        HeldSpan { from, until: from + self.run(id, size), procs: size }
+        self.span_at(id, from, (size, 0))
     }
 
-    /// Predicted run time of a waiting job.
+    /// Span of a job that starts then with this size and pace.
+    pub(super) fn span_at(&self, id: JobId, from: Time, (size, pace): (Procs, PaceNumber)) -> HeldSpan {
+        HeldSpan { from, until: from + self.view.prediction_at_pace(id, size, pace), procs: size }
+    }
+
+    /// Predicted run time of a waiting job at its full pace.
     pub(super) fn run(&self, id: JobId, size: Procs) -> Span {
         self.view.prediction_at(id, size)
     }
@@ -114,19 +123,31 @@ impl<'a> PassScene<'a> {
         self.room.fits(self.span(id, self.now, size), self.view.watts(id))
     }
 
-    /// Starts a waiting job.
+    /// Starts a waiting job at its full pace.
     pub(super) fn start(&mut self, id: JobId, size: Procs, why: StartReason, actions: &mut Actions) {
-        match size == self.view.size(id) {
+        self.start_at(id, (size, 0), why, actions);
+    }
+
+    /// Starts a waiting job with this size and pace.
+    pub(super) fn start_at(
+        &mut self,
+        id: JobId,
+        (size, pace): (Procs, PaceNumber),
+        why: StartReason,
+        actions: &mut Actions,
+    ) {
+        match (size, pace) == (self.view.size(id), 0) {
             true => actions.start(id, why),
-            false => actions.start_with(id, size, why),
+            false => actions.start_at(id, (size, pace), why),
         }
-        let mut span = self.span(id, self.now, size);
+        let mut span = self.span_at(id, self.now, (size, pace));
         span.until = span.until.max(self.now + Span(1));
-        let watts = self.view.watts(id);
+        let watts = self.view.watts_at(id, pace);
         self.room.change(span, watts, -1);
         self.runners.push(SizedRunner {
             id,
             size,
+            pace,
             watts,
             spans: (span, None),
             movable: false,
@@ -151,7 +172,7 @@ impl<'a> PassScene<'a> {
         let end = self.runners[at].end();
         let point = if at_once { self.now } else { self.view.next_point(id) };
         let release = self.view.release(id, point, to);
-        let until = self.view.end_at_size(id, point, to);
+        let until = self.view.end_at_shape(id, point, (to, self.runners[at].pace));
         let one = &mut self.runners[at];
         let next = HeldSpan { from: release, until, procs: to };
         if release <= self.now {
@@ -164,6 +185,46 @@ impl<'a> PassScene<'a> {
         Self::lift(&self.runners[at], &mut self.room, -1);
         let excess = HeldSpan { from: release, until: end, procs: self.drained(id).saturating_sub(to) };
         self.room.change(excess, 0, -1);
+    }
+
+    /// Changes the pace of a running job.
+    pub(super) fn set_pace(&mut self, at: usize, pace: PaceNumber, actions: &mut Actions) {
+        let one = &mut self.runners[at];
+        actions.push(crate::policy::Action::SetPace { job: one.id, pace });
+        Self::lift(one, &mut self.room, 1);
+        let (before, until) = (one.end(), self.view.end_at_shape(one.id, self.now, (one.size, pace)));
+        let until = until.max(self.now + Span(1));
+        (one.pace, one.watts, one.touched) = (pace, self.view.watts_at(one.id, pace), true);
+        one.spans = (HeldSpan { from: self.now, until, procs: one.size }, None);
+        Self::lift(one, &mut self.room, -1);
+        // Processors that are out leave with the job, at its new end.
+        let (id, sign) = (one.id, if until > before { 1 } else { -1 });
+        let shift = HeldSpan { from: before.min(until), until: before.max(until), procs: self.drained(id) };
+        self.room.change(shift, 0, sign);
+    }
+
+    /// Returns jobs to faster paces, where they then end earlier and fit around all others and the
+    /// reservation: in the order of their starts, each at the fastest pace that fits.
+    pub(super) fn hasten(&mut self, reserved: Option<(HeldSpan, i64)>, actions: &mut Actions) {
+        for at in 0..self.runners.len() {
+            let one = &self.runners[at];
+            if one.pace == 0 || one.touched || one.spans.1.is_some() {
+                continue;
+            }
+            let mut room = self.room.clone();
+            Self::lift(one, &mut room, 1);
+            if let Some((span, watts)) = reserved {
+                room.change(span, watts, -1);
+            }
+            let fits = |pace: &PaceNumber| {
+                let until = self.view.end_at_shape(one.id, self.now, (one.size, *pace));
+                let span = HeldSpan { from: self.now, until, procs: one.size };
+                until < one.end() && room.fits(span, self.view.watts_at(one.id, *pace))
+            };
+            if let Some(pace) = (0..one.pace).find(fits) {
+                self.set_pace(at, pace, actions);
+            }
+        }
     }
 
     /// Processors of a running job that are out: it does not give them back.

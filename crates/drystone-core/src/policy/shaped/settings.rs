@@ -73,6 +73,8 @@ pub enum DropRule {
     None,
     /// Malleable ones shrink.
     Shrink,
+    /// They run at slower paces; if that is too little, malleable ones shrink.
+    Pace,
     /// The jobs that started last are suspended until there is power for them.
     Suspend,
     /// The last to have started wait again, with nothing left of their progress.
@@ -109,6 +111,8 @@ pub struct SizeChoices {
     pub migrates: bool,
     /// True if running jobs grow before others start.
     pub grows_first: bool,
+    /// True if jobs may start at slower paces than the full one.
+    pub any_pace: bool,
     /// True if no job gets more than its fair share of the machine.
     pub is_fair: bool,
     /// Waiting for low carbon or prices.
@@ -202,9 +206,19 @@ pub(in crate::policy) const SHARE: Param = Param::new(
 pub(in crate::policy) const DROP: Param = Param::new(
     "drop",
     "none",
-    &[Takes::Words(&["none", "shrink", "suspend", "requeue", "kill"])],
+    &[Takes::Words(&["none", "shrink", "pace", "suspend", "requeue", "kill"])],
     "treatment of running jobs when the cap on power (--power) falls below what they draw: nothing happens (none), malleable \
-     jobs shrink, or the jobs that started last are suspended until there is power, requeued, or killed",
+     jobs shrink, jobs run at slower paces and malleable ones shrink if that is too little (pace), or the jobs that started \
+     last are suspended until there is power, requeued, or killed",
+);
+
+/// The pace of a job at its start.
+pub(in crate::policy) const PACE: Param = Param::new(
+    "pace",
+    "any",
+    &[Takes::Words(&["any", "full"])],
+    "pace at which a job starts: where power (--power) lacks, a slower one of its paces (--shapes), if the job then ends \
+     earlier than after the wait for a faster one (any); or always the full one",
 );
 
 /// Sizes of jobs that resume.
@@ -285,6 +299,7 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
             &[
                 ("none", DropRule::None),
                 ("shrink", DropRule::Shrink),
+                ("pace", DropRule::Pace),
                 ("suspend", DropRule::Suspend),
                 ("requeue", DropRule::Requeue),
                 ("kill", DropRule::Kill),
@@ -292,6 +307,7 @@ pub(in crate::policy) fn size_choices(args: &Args<'_>) -> Result<SizeChoices, Sp
         )?,
         migrates: args.is("drop", "suspend") && args.yes("migration")?,
         grows_first: args.is("grow", "first"),
+        any_pace: args.is("pace", "any"),
         is_fair: args.is("cap", "fair"),
         hold: hold(args)?,
     })

@@ -65,6 +65,7 @@ impl ShapedEasy {
                 scene.runners.push(SizedRunner {
                     id,
                     size,
+                    pace: scene.view.pace(id),
                     watts,
                     spans: (span, None),
                     movable,

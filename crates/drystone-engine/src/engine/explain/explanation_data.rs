@@ -98,6 +98,12 @@ enum ToldKind {
         from: Procs,
         to: Procs,
     },
+    Paced {
+        /// Share of the full speed.
+        speed: f64,
+        /// Draw of each processor, above idle.
+        watts: u64,
+    },
     Asked {
         procs: Procs,
     },
@@ -175,6 +181,7 @@ impl Explanation<'_> {
             Chapter::Started(why) => ToldKind::Started { why: word(*why) },
             Chapter::Sized(procs) => ToldKind::Sized { procs: *procs },
             Chapter::Resized(from, to) => ToldKind::Resized { from: *from, to: *to },
+            Chapter::Paced(pace) => ToldKind::Paced { speed: pace.speed.as_f64(), watts: pace.watts },
             Chapter::Asked(procs) => ToldKind::Asked { procs: *procs },
             Chapter::Suspended => ToldKind::Suspended,
             Chapter::Resumed => ToldKind::Resumed,

@@ -33,7 +33,7 @@ impl Session {
     fn carry_out_any(&mut self, action: Action) -> Result<(), PolicyViolation> {
         match action {
             Action::Start { job, why, on } => self.start(job, why, on),
-            Action::StartWith { job, procs, why, on } => self.start_with(job, procs, why, on),
+            Action::StartWith { job, procs, pace, why, on } => self.start_with(job, (procs, pace), why, on),
             Action::Resize { job, procs, at_once } => self.resize(job, procs, at_once),
             Action::Suspend(job) => self.suspend(job),
             Action::Resume(job) => {
@@ -50,6 +50,7 @@ impl Session {
                 self.name(job, procs, index)
             }
             Action::ResumeWith { job, procs } => self.resume_with(job, procs),
+            Action::SetPace { job, pace } => self.set_pace(job, pace),
             Action::Kill(job) => {
                 self.entry_in(job, Phase::Running, "be killed")?;
                 // The machine confirms by ending the job.

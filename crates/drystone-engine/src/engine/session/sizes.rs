@@ -1,20 +1,20 @@
 //! Jobs that start with another size than the preferred, and that change their size while they run.
 
 use super::{PolicyViolation, Session};
-use crate::model::{JobId, JobKind, JobShape, ProcSet, Procs, SizeSet, Span, Speedup, Time, WorkloadShapes};
+use crate::model::{Decimal, JobId, JobKind, JobShape, PaceNumber, ProcSet, Procs, SizeSet, Span, Speedup, Time, WorkloadShapes};
 use crate::parts::RunningJob;
 use crate::policy::{KnownEntry, Phase, Placement, PolicyEvent, ShapeWorld, SizeBase, SizeState, StartReason};
 use std::collections::BTreeMap;
 
-/// A change of a running job's size, for the machine.
+/// A change of a running job's size or pace, for the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SizeChange {
     pub(crate) job: JobId,
-    /// Size just before.
-    pub(crate) from: Procs,
-    pub(crate) to: Procs,
-    /// Size before this instant.
-    pub(crate) base: Procs,
+    /// Size and pace just before.
+    pub(crate) from: (Procs, PaceNumber),
+    pub(crate) to: (Procs, PaceNumber),
+    /// Size and pace before this instant.
+    pub(crate) base: (Procs, PaceNumber),
     /// Time without progress that was left before this instant, and that is left now.
     pub(crate) stalls: (Span, Span),
     /// Time whose progress is lost.
@@ -61,6 +61,7 @@ impl Session {
             grow_cost: Span::ZERO,
             shrink_cost: Span::ZERO,
             watts: 0,
+            paces: Vec::new(),
         })
     }
 
@@ -148,11 +149,11 @@ impl Session {
         }
     }
 
-    /// Starts a waiting job with one of its sizes.
+    /// Starts a waiting job with one of its sizes and paces.
     pub(super) fn start_with(
         &mut self,
         job: JobId,
-        procs: Procs,
+        (procs, pace): (Procs, PaceNumber),
         why: StartReason,
         on: Placement,
     ) -> Result<(), PolicyViolation> {
@@ -161,10 +162,14 @@ impl Session {
         if !has {
             return Err(self.refusal(job, format!("cannot start with {procs} processors: it has no such size")));
         }
-        let prediction = self.s.view().prediction_at(job, procs);
+        self.check_pace(job, pace, "start")?;
+        let prediction = self.s.view().prediction_at_pace(job, procs, pace);
+        if let Some(shapes) = &mut self.s.world.shapes {
+            shapes.set_pace(job, pace);
+        }
         let KnownEntry { entry, .. } = &mut self.s.world.jobs[job];
         let before = std::mem::replace(&mut entry.procs, procs);
-        if before != procs {
+        if before != procs || pace > 0 {
             entry.prediction = prediction;
             self.s.waiting_procs = self.s.waiting_procs - u64::from(before) + u64::from(procs);
             if self.keeps_changes {
@@ -172,6 +177,51 @@ impl Session {
             }
         }
         self.start(job, why, on)
+    }
+
+    /// Refuses a pace that a job does not have.
+    fn check_pace(&self, job: JobId, pace: PaceNumber, deed: &str) -> Result<(), PolicyViolation> {
+        match pace == 0 || self.s.view().shape(job).is_some_and(|shape| shape.has_pace(pace)) {
+            true => Ok(()),
+            false => Err(self.refusal(job, format!("cannot {deed} at pace {pace}: it has no such pace"))),
+        }
+    }
+
+    /// Changes the pace of a running job at once.
+    pub(super) fn set_pace(&mut self, job: JobId, pace: PaceNumber) -> Result<(), PolicyViolation> {
+        let now = self.s.world.now;
+        self.entry_in(job, Phase::Running, "change its pace")?;
+        self.check_pace(job, pace, "run")?;
+        let view = self.s.view();
+        let refuse = |session: &Session, why: &str| {
+            Err(session.refusal(job, format!("cannot change to pace {pace}: {why}")))
+        };
+        if view.began(job) == now {
+            return refuse(self, "it starts at this instant");
+        }
+        if view.pending(job).is_some() {
+            return refuse(self, "a change of its size is pending");
+        }
+        if view.pace(job) == pace {
+            return Ok(());
+        }
+        let size = view.size(job);
+        let more = (view.watts_at(job, pace) - view.watts(job)) * i64::from(size);
+        if let Some(power) = view.shapes().and_then(ShapeWorld::power)
+            && more > 0
+        {
+            let left = power.for_jobs(now, now, view.up()) - view.draw();
+            if more > left {
+                return refuse(self, &format!("that takes {more} W more, and {} W are left", left.max(0)));
+            }
+        }
+        // A change of size at this instant has its cost already.
+        let state = view.shapes().and_then(|shapes| shapes.states.get(&job));
+        let base = state.and_then(|state| Some((state.stall, state.base.filter(|base| base.at == now)?)));
+        let cost = base.map_or(Span::ZERO, |(stall, base)| stall - base.stall);
+        self.set_shape(job, (size, pace), cost, Span::ZERO);
+        self.merge_wakes();
+        Ok(())
     }
 
     /// A job that is here at the first instant, and has started before, has the size that the log
@@ -266,9 +316,10 @@ impl Session {
             let state = shapes.states.entry(id).or_insert_with(SizeState::new);
             (state.limit, state.paused) = (limit, Some(now));
         }
+        let speed = shapes.speed(id);
         if let Some(state) = shapes.states.get_mut(&id) {
             let stall = state.stall_left(entry, now);
-            state.progress.push((entry.procs, (now - entry.segment) - (state.stall - stall)));
+            state.progress.push((entry.procs, speed, (now - entry.segment) - (state.stall - stall)));
             state.stall = stall;
             (state.pending, state.changes_since) = (None, None);
         }
@@ -327,7 +378,8 @@ impl Session {
         }
         // The job keeps its size until then, without progress. An outage may have taken some of it.
         let size = self.s.world.entry(id).procs;
-        self.set_size(id, before.min(size), release - now, Span::ZERO);
+        let pace = self.s.view().pace(id);
+        self.set_shape(id, (before.min(size), pace), release - now, Span::ZERO);
         if let Some(state) = self.s.world.shapes.as_mut().and_then(|shapes| shapes.states.get_mut(&id)) {
             (state.pending, state.changes_since) = (Some((to, release)), Some(now));
         }
@@ -343,16 +395,18 @@ impl Session {
         let from = state.and_then(|state| state.base).filter(|base| base.at == now);
         let from = from.map_or_else(|| view.size(id), |base| base.procs);
         let cost = if is_paid { Span::ZERO } else { view.resize_cost(id, from, to) };
-        self.set_size(id, to, cost, lost);
+        let pace = view.pace(id);
+        self.set_shape(id, (to, pace), cost, lost);
     }
 
-    /// Gives a running job this size from now on, with `cost` as time without progress.
-    fn set_size(&mut self, id: JobId, to: Procs, cost: Span, lost: Span) {
+    /// Gives a running job this size and pace from now on, with `cost` as time without progress.
+    fn set_shape(&mut self, id: JobId, (to, pace): (Procs, PaceNumber), cost: Span, lost: Span) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
         let reserve = shapes.reserve_of(id, self.s.world.entry(id).procs);
         let limit = shapes.limit(id, self.s.world.entry(id));
         let mut state = shapes.states.remove(&id).unwrap_or_else(SizeState::new);
+        let (pace_before, speed) = (shapes.pace(id), shapes.speed(id));
         let KnownEntry { entry, job } = &mut self.s.world.jobs[id];
         let (from, end) = (entry.procs, entry.predicted_end());
         (state.pending, state.changes_since) = (None, None);
@@ -360,16 +414,19 @@ impl Session {
             Some(base) => base,
             None => {
                 let stall = state.stall_left(entry, now);
-                state.progress.push((from, (now - entry.segment) - (state.stall - stall)));
-                SizeBase { at: now, procs: from, stall, left: (end - now) - stall + state.beyond + lost }
+                state.progress.push((from, speed, (now - entry.segment) - (state.stall - stall)));
+                let left = (end - now) - stall + state.beyond + lost;
+                SizeBase { at: now, procs: from, pace: pace_before, stall, left }
             }
         };
         entry.ran += now - entry.segment;
         (entry.segment, entry.procs) = (now, to);
-        let rest = match to == base.procs {
+        let before = (base.procs, base.pace);
+        let rest = match (to, pace) == before {
             true => base.left,
-            false => shapes.converted(id, job.estimate, base.left, base.procs, to),
+            false => shapes.converted(id, (job.estimate, base.left), before, (to, pace)),
         };
+        shapes.set_pace(id, pace);
         let stall = base.stall + cost;
         (state.stall, state.base, state.limit) = (stall, Some(base), limit);
         // A job that will be killed at its limit leaves the rest undone.
@@ -391,7 +448,8 @@ impl Session {
             self.s.refresh();
         }
         self.note_expiry();
-        self.size_changes.push(SizeChange { job: id, from, to, base: base.procs, stalls: (base.stall, stall), lost });
+        let (from, to, stalls) = ((from, pace_before), (to, pace), (base.stall, stall));
+        self.size_changes.push(SizeChange { job: id, from, to, base: before, stalls, lost });
     }
 
     /// Gives a resized job its place: if it shrinks, its lowest processors; if it grows, any.
@@ -416,12 +474,14 @@ impl Session {
         let state = shapes.states.remove(&id);
         let pending = state.as_ref().is_some_and(|state| state.pending.is_some());
         let shape = shapes.shape(id)?;
-        let learned = (state.is_some() || entry.procs != shape.preferred).then(|| {
+        let speed = shapes.speed(id);
+        let learned = (state.is_some() || entry.procs != shape.preferred || speed != Decimal::ONE).then(|| {
             let mut progress = state.as_ref().map_or(Vec::new(), |state| state.progress.clone());
             let stall = state.map_or(Span::ZERO, |state| state.stall);
-            progress.push((entry.procs, ((now - entry.segment) - stall).max(Span::ZERO)));
+            progress.push((entry.procs, speed, ((now - entry.segment) - stall).max(Span::ZERO)));
             shape.declared.convert_all(&progress, shape.preferred)
         });
+        shapes.set_pace(id, 0);
         if pending {
             self.merge_wakes();
         }

@@ -38,8 +38,11 @@ impl<S: EventSource> MachineEffect<'_, S> {
                 let end = now + s.due(job);
                 s.push_end(end, job);
                 observer.started(now, place(job), why);
-                if let Action::StartWith { procs, .. } = session.actions().list()[at] {
+                if let Action::StartWith { procs, pace, .. } = session.actions().list()[at] {
                     observer.sized(now, place(job), procs);
+                    if let Some(shape) = session.view().shape(job).filter(|_| pace > 0) {
+                        observer.paced(now, place(job), (shape.pace(0), shape.pace(pace)));
+                    }
                 }
                 if on != Placement::Any
                     && let Some(set) = session.named(job)
@@ -63,7 +66,7 @@ impl<S: EventSource> MachineEffect<'_, S> {
                     observer.placed(now, place(job), set);
                 }
             }
-            Action::Resize { .. } => s.follow_sizes(session, self.source, observer),
+            Action::Resize { .. } | Action::SetPace { .. } => s.follow_sizes(session, self.source, observer),
             Action::Suspend(job) => {
                 if s.shapes.is_some() {
                     s.pause_sized(session, job);

@@ -4,7 +4,7 @@ use super::{MachineState, Simulation, SimulationError};
 use crate::engine::observer::Observer;
 use crate::engine::session::{Session, SizeChange};
 use crate::engine::source::EventSource;
-use crate::model::{Job, JobId, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
+use crate::model::{Job, JobId, PaceNumber, Procs, ShapeTruth, Span, Time, WorkloadShapes, multiply};
 use crate::policy::Phase;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,15 +35,16 @@ impl ShapeMachine {
         self.truths = other.truths.clone();
     }
 
-    /// Returns the true run time of a job at a size; `None` of one without a shape. Where a limit
-    /// ends the job, it is that of all its work.
-    fn run_at(&self, session: &Session, id: JobId, size: Procs) -> Option<Span> {
+    /// Returns the true run time of a job at a size and a pace; `None` of one without a shape. Where
+    /// a limit ends the job, it is that of all its work.
+    fn run_at(&self, session: &Session, id: JobId, (size, pace): (Procs, PaceNumber)) -> Option<Span> {
         let shapes = session.view().shapes()?;
-        let truth = self.truths.get(shapes.index(id)?)?;
-        match self.limits.contains_key(&id) {
-            true => Some(truth.whole_run_at(size)),
-            false => Some(truth.run_at(size, shapes.shape(id)?)),
-        }
+        let (truth, shape) = (self.truths.get(shapes.index(id)?)?, shapes.shape(id)?);
+        let run = match self.limits.contains_key(&id) {
+            true => truth.whole_run_at(size),
+            false => truth.run_at(size, shape),
+        };
+        Some(shape.pace(pace).run_time(run))
     }
 
     /// Seconds of a job that its limit leaves undone.
@@ -56,18 +57,25 @@ impl ShapeMachine {
     }
 }
 
+/// The size and the pace of a job.
+fn shape_of(session: &Session, id: JobId) -> (Procs, PaceNumber) {
+    (session.view().size(id), session.view().pace(id))
+}
+
 impl MachineState {
     /// A job starts: its run time is that of its size.
     #[cold]
     pub(super) fn begin_sized(&mut self, session: &mut Session, id: JobId) {
         let Some(shapes) = &mut self.shapes else { return };
         let size = session.view().size(id);
-        if let Some(run) = shapes.run_at(session, id, size) {
+        if let Some(run) = shapes.run_at(session, id, shape_of(session, id)) {
             self.truth[id].run = run;
         }
         let limit = session.view().shapes().and_then(|world| world.limit(id, session.entry(id)));
         if let (Some(limit), Some(index)) = (limit, session.view().shapes().and_then(|world| world.index(id))) {
+            let pace = session.view().shape(id).map(|shape| shape.pace(session.view().pace(id)));
             let whole = shapes.truths.get(index).map_or(Span::ZERO, |truth| truth.whole_run_at(size));
+            let whole = pace.map_or(whole, |pace| pace.run_time(whole));
             shapes.limits.insert(id, (limit, whole - self.truth[id].run));
         }
         self.plan_ask(session, id, 0, Span::ZERO);
@@ -87,8 +95,8 @@ impl MachineState {
                 session.want_pass();
             }
             Phase::Suspended => {
-                let size = session.view().size(id);
-                let run = self.shapes.as_ref().and_then(|shapes| shapes.run_at(session, id, size));
+                let shape = shape_of(session, id);
+                let run = self.shapes.as_ref().and_then(|shapes| shapes.run_at(session, id, shape));
                 self.truth[id].run = run.unwrap_or(self.truth[id].run);
             }
             _ => {}
@@ -138,7 +146,7 @@ impl MachineState {
         let index = session.view().shapes()?.index(id)?;
         let (share, _) = shapes.truths.get(index)?.asks.get(number).copied()?;
         let (entry, due) = (session.entry(id), self.due(id));
-        let run = shapes.run_at(session, id, entry.procs).unwrap_or(due);
+        let run = shapes.run_at(session, id, shape_of(session, id)).unwrap_or(due);
         let left = due - entry.ran - stall + shapes.undone(id);
         Some(entry.segment + stall + (share.share_of(run) - (run - left)).max(Span::ZERO))
     }
@@ -158,7 +166,7 @@ impl MachineState {
         }
     }
 
-    /// A running job has another size: its end is another one.
+    /// A running job has another size or pace: its end is another one.
     fn resized(&mut self, session: &mut Session, now: Time, change: &SizeChange) {
         let SizeChange { job, to, base, stalls, lost, .. } = *change;
         let ran = session.entry(job).ran;
@@ -207,12 +215,21 @@ impl MachineState {
         let now = self.now;
         for change in session.take_size_changes() {
             self.resized(session, now, &change);
-            if change.from == change.to {
+            let (from, to) = (change.from, change.to);
+            if from == to {
                 // The change has only begun, or was withdrawn.
                 continue;
             }
             let stalls = change.stalls.1 - change.stalls.0;
-            observer.resized(now, source.place(change.job), (change.from, change.to), (stalls, change.lost));
+            let place = source.place(change.job);
+            if from.0 != to.0 {
+                observer.resized(now, place, (from.0, to.0), (stalls, change.lost));
+            }
+            if from.1 != to.1
+                && let Some(shape) = session.view().shape(change.job)
+            {
+                observer.paced(now, place, (shape.pace(from.1), shape.pace(to.1)));
+            }
         }
     }
 }
@@ -233,7 +250,12 @@ impl<S: EventSource> Simulation<S> {
         let power = view.shapes()?.power()?;
         let watts = power.for_jobs(view.now(), view.now(), view.up());
         let needs = |id: JobId| view.watts(id) * i64::from(view.size(id));
-        let first = view.waiting().chain(view.suspended()).find(|&id| needs(id) > watts)?;
+        let least = |id: JobId| {
+            let pace = view.shape(id).and_then(|shape| shape.slower_paces().next_back()).unwrap_or(0);
+            view.watts_at(id, pace) * i64::from(view.size(id))
+        };
+        let jobs = || view.waiting().chain(view.suspended());
+        let first = jobs().find(|&id| least(id) > watts).or_else(|| jobs().find(|&id| needs(id) > watts))?;
         let (submit, number) = (view.job(first).submit, self.s.truth[first].number);
         let waiting = self.session.waiting() + self.session.suspended();
         let (first, needs) = (self.source.place(first), needs(first));

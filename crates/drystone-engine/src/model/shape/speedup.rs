@@ -2,6 +2,7 @@
 
 use crate::model::{Procs, Span, TIME_LIMIT};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,6 +18,11 @@ pub struct Decimal {
 const PLACES: u32 = 6;
 
 impl Decimal {
+    /// The number 0.
+    pub const ZERO: Decimal = Decimal { digits: 0, places: 0 };
+    /// The number 1.
+    pub const ONE: Decimal = Decimal { digits: 1, places: 0 };
+
     /// The denominator.
     fn whole(self) -> u128 {
         10u128.pow(self.places)
@@ -39,6 +45,16 @@ impl Decimal {
         Decimal { digits, places }
     }
 
+    /// The time that a run takes at this speed, rounded up, given its time at speed 1. At speed 0
+    /// it is the longest.
+    #[must_use]
+    pub(super) fn of_speed(self, run: Span) -> Span {
+        match self.digits {
+            0 => Span(TIME_LIMIT),
+            digits => multiply(run, (self.whole(), u128::from(digits))),
+        }
+    }
+
     /// The nearest float.
     #[must_use]
     pub fn as_f64(self) -> f64 {
@@ -50,6 +66,19 @@ impl Decimal {
     pub fn share_of(self, span: Span) -> Span {
         let product = u128::from(self.digits) * span.0.max(0) as u128;
         Span(i64::try_from(product.div_ceil(self.whole())).unwrap_or(TIME_LIMIT))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Decimal) -> Ordering {
+        let places = self.places.max(other.places);
+        self.over(places).cmp(&other.over(places))
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Decimal) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -234,19 +263,21 @@ impl Speedup {
         }
     }
 
-    /// Returns times at several sizes as one time at another, rounded up once.
+    /// Returns times at several sizes and speeds as one time at another size and speed 1, rounded up
+    /// once.
     #[must_use]
-    pub fn convert_all(&self, times: &[(Procs, Span)], to: Procs) -> Span {
+    pub fn convert_all(&self, times: &[(Procs, Decimal, Span)], to: Procs) -> Span {
         // Work as a fraction: seconds times speed.
         let speed = |size| match self {
             Speedup::Table(_) => self.listed(size).map_or((1, 1), |seconds| (1, seconds.0.max(1) as u128)),
             _ => self.ratio(size),
         };
         let mut work = Some((0u128, 1u128));
-        for &(size, time) in times {
+        for &(size, pace, time) in times {
             let (over, under) = speed(size);
             work = work.and_then(|(sum, whole)| {
-                let part = (time.0.max(0) as u128).checked_mul(over)?;
+                let part = (time.0.max(0) as u128).checked_mul(over)?.checked_mul(u128::from(pace.digits))?;
+                let under = under.checked_mul(pace.whole())?;
                 let sum = sum.checked_mul(under)?.checked_add(part.checked_mul(whole)?)?;
                 Some(reduced(sum, whole.checked_mul(under)?))
             });
@@ -259,7 +290,7 @@ impl Speedup {
         });
         match exact {
             Some(seconds) => Span(i64::try_from(seconds).unwrap_or(TIME_LIMIT).min(TIME_LIMIT)),
-            None => times.iter().fold(Span::ZERO, |sum, &(size, time)| sum + self.convert(time, size, to)),
+            None => times.iter().fold(Span::ZERO, |sum, &(size, pace, time)| sum + self.convert(pace.share_of(time), size, to)),
         }
     }
 
@@ -340,7 +371,8 @@ mod tests {
     #[test]
     fn times_at_several_sizes_are_rounded_once() {
         let all = |model: &str, times: &[(Procs, i64)], to| {
-            let times: Vec<(Procs, Span)> = times.iter().map(|(size, time)| (*size, Span(*time))).collect();
+            let times: Vec<(Procs, Decimal, Span)> =
+                times.iter().map(|(size, time)| (*size, Decimal::ONE, Span(*time))).collect();
             model.parse::<Speedup>().unwrap_or_else(|e| panic!("{e}")).convert_all(&times, to).0
         };
         // 10 s at 3 processors and 10 s at 2 are 50 processor-seconds: 12.5 s at 4; rounded one by
@@ -351,6 +383,15 @@ mod tests {
         // Half of 400 s and a quarter of 213 s are three quarters of 120 s.
         assert_eq!(all("table:1=400;2=212;4=120", &[(1, 200), (2, 53)], 4), 90);
         assert_eq!(all("linear", &[], 4), 0);
+    }
+
+    #[test]
+    fn times_at_several_paces_are_rounded_once() {
+        let half: Decimal = "0.5".parse().expect("a speed");
+        let times = [(4, Decimal::ONE, Span(10)), (4, half, Span(5)), (2, half, Span(5))];
+        // 10 s, 2.5 s, and 2.5 s at half the size: 13.75 s at the full pace of 4 processors.
+        assert_eq!(Speedup::Linear.convert_all(&times, 4), Span(14));
+        assert_eq!(Speedup::None.convert_all(&times, 4), Span(15));
     }
 
     #[test]

@@ -44,9 +44,10 @@ pub enum ShapesError {
 /// may be missing, and any cell but the job's may be empty.
 ///
 /// ```text
-/// job,kind,min,pref,max,sizes,speedup,declared,every,grow_cost,shrink_cost,watts,asks
-/// 1,malleable,2,8,16,,amdahl:0.99,,60,10,5,120,
-/// 2,moldable,,,,1 2 4,table:1=400;2=213;4=119,,,,,,
+/// job,kind,min,pref,max,sizes,speedup,declared,every,grow_cost,shrink_cost,watts,paces,asks
+/// 1,malleable,2,8,16,,amdahl:0.99,,60,10,5,120,,
+/// 2,moldable,,,,1 2 4,table:1=400;2=213;4=119,,,,,,,
+/// 3,,,,,,,,,,,,1:300 0.8:210 0.5:120,
 /// ```
 ///
 /// # Errors
@@ -135,11 +136,13 @@ pub fn give_shapes(
         let sizes = SizesOfRow::of(row, job.procs, machine.procs).map_err(wrong)?;
         notes.cut += usize::from(sizes.cut);
         notes.shaped += usize::from(row.kind != JobKind::Rigid);
-        if row.kind == JobKind::Rigid && row.watts == 0 {
+        let watts = watts_of(row).map_err(wrong)?;
+        if row.kind == JobKind::Rigid && watts == 0 {
             of.push(None);
             continue;
         }
         let (shape, fact) = shape_of(row, sizes, job.procs, (job.estimate, truth.run), overrun).map_err(wrong)?;
+        let shape = JobShape { watts, ..shape };
         job.procs = shape.preferred;
         job.estimate = shape.estimate_of_log(shape.preferred);
         truth.run = fact.run_at(shape.preferred, &shape);
@@ -236,6 +239,17 @@ impl SizesOfRow {
     }
 }
 
+/// Returns the draw of a processor at the full pace.
+fn watts_of(row: &ShapeRow) -> Result<u64, String> {
+    let at_full_pace = row.paces.first().map(|pace| pace.watts);
+    match (row.watts, at_full_pace) {
+        (Some(watts), Some(at_full_pace)) if watts != at_full_pace => Err(format!(
+            "watts is {watts}, and the first of its paces draws {at_full_pace} W; leave the column watts empty, or make them equal"
+        )),
+        (watts, at_full_pace) => Ok(watts.or(at_full_pace).unwrap_or(0)),
+    }
+}
+
 /// Makes the shape of a job, with its estimate and run time at the size that the log gives it.
 fn shape_of(
     row: &ShapeRow,
@@ -279,7 +293,9 @@ fn shape_of(
         every: row.every,
         grow_cost: row.costs[0],
         shrink_cost: row.costs[1],
-        watts: row.watts,
+        watts: 0,
+        // The full pace alone is no choice.
+        paces: if row.paces.len() > 1 { row.paces.clone() } else { Vec::new() },
     };
     let cut = overrun == Overrun::Kill;
     Ok((shape, ShapeTruth { speedup, reference, reference_run: run, cut, asks: row.asks.clone() }))

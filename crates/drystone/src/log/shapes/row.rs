@@ -1,6 +1,6 @@
 //! One line of a table of shapes.
 
-use crate::model::{Decimal, JobKind, Procs, Span, Speedup};
+use crate::model::{Decimal, JobKind, JobPace, PaceNumber, Procs, Span, Speedup};
 
 /// A line as it is written; what is empty follows from the job.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -21,8 +21,10 @@ pub struct ShapeRow {
     pub every: Span,
     /// Costs of growing and shrinking.
     pub costs: [Span; 2],
-    /// Draw of a processor.
-    pub watts: u64,
+    /// Draw of a processor at the full pace.
+    pub watts: Option<u64>,
+    /// Paces, the full one first.
+    pub paces: Vec<JobPace>,
     /// Shares of the work after which it asks, and for which size.
     pub asks: Vec<(Decimal, Procs)>,
 }
@@ -41,6 +43,7 @@ pub const COLUMNS: &[&str] = &[
     "grow_cost",
     "shrink_cost",
     "watts",
+    "paces",
     "asks",
 ];
 
@@ -72,10 +75,8 @@ impl ShapeRow {
             "every" => self.every = seconds(cell)?,
             "grow_cost" => self.costs[0] = seconds(cell)?,
             "shrink_cost" => self.costs[1] = seconds(cell)?,
-            "watts" => {
-                let watts = cell.parse().ok().filter(|watts| *watts <= WATTS);
-                self.watts = watts.ok_or_else(|| format!("`{cell}` is no whole number of watts"))?;
-            }
+            "watts" => self.watts = Some(watts(cell)?),
+            "paces" => self.paces = paces(cell)?,
             "asks" => self.asks = cell.split_whitespace().map(ask).collect::<Result<_, _>>()?,
             _ => {}
         }
@@ -93,6 +94,51 @@ fn size(cell: &str) -> Result<Procs, String> {
 fn seconds(cell: &str) -> Result<Span, String> {
     let seconds = cell.parse().ok().filter(|seconds| (0..=LONGEST).contains(seconds));
     seconds.map(Span).ok_or_else(|| format!("`{cell}` is no whole number of seconds"))
+}
+
+fn watts(cell: &str) -> Result<u64, String> {
+    let watts = cell.parse().ok().filter(|watts| *watts <= WATTS);
+    watts.ok_or_else(|| format!("`{cell}` is no whole number of watts from 0 to {WATTS}"))
+}
+
+/// Reads the paces of a job, from the full one down.
+fn paces(cell: &str) -> Result<Vec<JobPace>, String> {
+    let pace = |cell: &str| {
+        let wrong = || format!("`{cell}` is no pace; expected SPEED:WATTS, such as 0.8:210");
+        let (speed, draw) = cell.split_once(':').ok_or_else(wrong)?;
+        Ok(JobPace { speed: speed.parse().map_err(|_| wrong())?, watts: watts(draw)? })
+    };
+    let paces = cell.split_whitespace().map(pace).collect::<Result<Vec<JobPace>, String>>()?;
+    let most = usize::from(PaceNumber::MAX) + 1;
+    if paces.len() > most {
+        return Err(format!("{} paces; expected at most {most}", paces.len()));
+    }
+    for (at, JobPace { speed, .. }) in paces.iter().enumerate() {
+        if *speed == Decimal::ZERO || *speed > Decimal::ONE {
+            return Err(format!("the speed {speed} is no share of the full one; expected more than 0 and at most 1"));
+        }
+        if at == 0 && *speed != Decimal::ONE {
+            return Err(format!(
+                "the first pace has speed {speed}; expected the full pace, at which the log's run time holds, such as 1:300"
+            ));
+        }
+    }
+    for pair in paces.windows(2) {
+        let [JobPace { speed: before, watts: more }, JobPace { speed, watts: less }] = pair else { continue };
+        if speed == before {
+            return Err(format!("two paces have speed {speed}; leave one out"));
+        }
+        if speed > before {
+            return Err(format!("the speed {speed} comes after {before}; list the paces from the fastest to the slowest"));
+        }
+        if less >= more {
+            return Err(format!(
+                "at speed {speed} a processor draws {less} W, and {more} W at {before}; a slower pace that does not draw less \
+                 helps nobody: leave it out"
+            ));
+        }
+    }
+    Ok(paces)
 }
 
 fn ask(cell: &str) -> Result<(Decimal, Procs), String> {
