@@ -277,6 +277,11 @@ class View:
         """Returns the sizes that a job may have, ascending: one, unless it has several."""
     def size(self, /, job: int | np.integer[Any]) -> int:
         """Returns the present size of a running job; of a waiting one the preferred."""
+    def paces(self, /, job: int | np.integer[Any]) -> list[tuple[float, int]]:
+        """Returns the paces of a job, the full one first: pairs of a speed as a share of the full one and of watts of each
+        processor."""
+    def pace(self, /, job: int | np.integer[Any]) -> int:
+        """Returns the number of the present pace of a running or suspended job, from 0, the full one; 0 of any other."""
     def ran(self, /, job: int | np.integer[Any]) -> int:
         """Returns the run time of a job so far, in seconds."""
     def waited(self, /, job: int | np.integer[Any]) -> int:
@@ -412,9 +417,10 @@ class Actions:
         job: int | np.integer[Any] | Sequence[int] | _Ints,
         why: str = "backfilled",
         procs: int | np.integer[Any] | None = None,
+        pace: int | np.integer[Any] = 0,
     ) -> None:
-        """Starts a waiting job, or each of several; with this size, if one is given and it is one of the job's. ``why`` is head,
-        backfilled, planned or preempting, for people who ask."""
+        """Starts a waiting job, or each of several; with this size, if one is given and it is one of the job's, and then at one of its
+        paces by number, 0 being the full one. ``why`` is head, backfilled, planned or preempting, for people who ask."""
     def suspend(self, /, job: int | np.integer[Any]) -> None:
         """Takes a running job off its processors; it keeps its progress."""
     def resume(self, /, job: int | np.integer[Any]) -> None:

@@ -131,6 +131,8 @@ pub enum Unsuitable {
          `drop` and every `resize` but `resize=shrink`, or take easy"
     )]
     Sizes(String),
+    #[error("policy {0} changes the paces of jobs, which this driver does not support; leave out `drop=pace`")]
+    Paces(String),
     #[error(
         "policy {0} takes nodes from running jobs whose users allow it; add `--shrink` to permit this, or leave out `resize`"
     )]
@@ -211,6 +213,9 @@ impl Core {
         }
         if needs.suspend && !can.suspend {
             return Err(Unsuitable::Suspends(name()));
+        }
+        if needs.pace {
+            return Err(Unsuitable::Paces(name()));
         }
         if needs.shape || (needs.resize && !Core::may_shrink(policy)) {
             return Err(Unsuitable::Sizes(name()));

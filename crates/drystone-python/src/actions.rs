@@ -118,9 +118,9 @@ fn seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
 #[pymethods]
 impl PyActions {
     /// Starts a waiting job, or each of several; with this size, if one is given and it is one of
-    /// the job's.
-    #[pyo3(signature = (job, why="backfilled", procs=None))]
-    fn start(&self, job: &Bound<'_, PyAny>, why: &str, procs: Option<u32>) -> PyResult<()> {
+    /// the job's, and then at one of its paces by number, 0 being the full one.
+    #[pyo3(signature = (job, why="backfilled", procs=None, pace=0))]
+    fn start(&self, job: &Bound<'_, PyAny>, why: &str, procs: Option<u32>, pace: u8) -> PyResult<()> {
         let why = match why {
             "head" => StartReason::Head,
             "backfilled" => StartReason::Backfilled,
@@ -132,9 +132,12 @@ impl PyActions {
             }
         };
         self.note_line(job.py());
+        if pace > 0 && procs.is_none() {
+            return Err(error::wrong("pace goes with procs: start(job, procs=view.size(job), pace=1)".into()));
+        }
         let start = |job| match procs {
             None => self.push(Action::Start { job, why, on: Placement::Any }),
-            Some(procs) => self.push(Action::StartWith { job, procs, why, on: Placement::Any }),
+            Some(procs) => self.push(Action::StartWith { job, procs, pace, why, on: Placement::Any }),
         };
         match job.extract::<u32>() {
             Ok(id) => start(JobId(id)),

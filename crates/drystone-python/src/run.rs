@@ -7,6 +7,7 @@ use crate::table::{PyColumn, PythonTable};
 use crate::work::{interruptible, with_objects};
 use crate::{error, objects::ObjectSlot};
 use drystone::metrics::{JobRow, Measure, Metric, MetricSource, SizedJob};
+use drystone::model::Decimal;
 use drystone_cli::library::{
     LibraryComparison, LibraryRun, WithNotes, WorkloadInput, explain as story, gantt as chart,
 };
@@ -334,6 +335,14 @@ pub(crate) fn job_table(
             ("reconfiguring", whole(|sized| sized.reconfiguring)),
             ("energy", float(|sized| sized.energy as f64)),
         ]);
+        if sizes.values().any(|sized| sized.paces.is_some()) {
+            let speed = |pace: Option<Decimal>| pace.unwrap_or(Decimal::ONE).as_f64();
+            columns.extend([
+                ("pace_first", PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.first))).collect())),
+                ("pace_last", PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.last))).collect())),
+                ("slowed", whole(|sized| sized.paces.map_or(0, |one| one.slowed))),
+            ]);
+        }
     }
     PythonTable::new(columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect())
 }

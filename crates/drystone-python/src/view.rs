@@ -2,7 +2,7 @@
 //! call, and raise afterwards.
 
 use crate::waiting::PyWaiting;
-use drystone::model::{Job, JobId, JobShape, Span, Time};
+use drystone::model::{Job, JobId, JobPace, JobShape, Span, Time};
 use drystone::parts::{ExtraRule, RunningJob};
 use drystone::policy::{Outlook, PolicyEvent, PolicyWorld, View};
 use numpy::{PyArray1, PyArrayMethods};
@@ -163,6 +163,27 @@ impl PyView {
     fn size(&self, job: &Bound<'_, PyAny>) -> PyResult<u32> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(view.size(known(view, id)?)))?
+    }
+
+    /// Returns the paces of a job, the full one first: pairs of a speed as a share of the full one
+    /// and of watts of each processor.
+    fn paces(&self, job: &Bound<'_, PyAny>) -> PyResult<Vec<(f64, u64)>> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| {
+            let shape = view.shape(known(view, id)?);
+            let pace = |pace: JobPace| (pace.speed.as_f64(), pace.watts);
+            let slower = |shape: &JobShape| shape.slower_paces().map(|number| pace(shape.pace(number))).collect();
+            let mut paces = vec![pace(shape.map_or(JobPace::full(0), |shape| shape.pace(0)))];
+            paces.extend(shape.map_or_else(Vec::new, slower));
+            Ok(paces)
+        })?
+    }
+
+    /// Returns the number of the present pace of a running or suspended job, from 0, the full one; 0
+    /// of any other.
+    fn pace(&self, job: &Bound<'_, PyAny>) -> PyResult<u8> {
+        let id = job_id(job)?;
+        look(self.number, |view, _| Ok(view.pace(known(view, id)?)))?
     }
 
     /// Returns the run time of a job so far, in seconds.

@@ -158,7 +158,7 @@ impl Gantt {
                 push(&mut gantt.gaps, job, since, segment.start, rows);
             }
             if is_here {
-                let goes_on = matches!(segment.then, SegmentEnd::Ended | SegmentEnd::Resized);
+                let goes_on = matches!(segment.then, SegmentEnd::Ended | SegmentEnd::Resized | SegmentEnd::Paced);
                 push(&mut gantt.bars, if goes_on { job } else { -job - 1 }, segment.start, segment.end, on);
             }
         }
@@ -351,6 +351,7 @@ mod tests {
             start: Time(start),
             end: Time(end),
             procs,
+            pace: None,
             on,
             then: if suspended { SegmentEnd::Suspended } else { SegmentEnd::Ended },
         }

@@ -28,8 +28,10 @@ pub struct NaiveShapeRules {
     pub caps: Vec<(i64, i64)>,
     /// True if caps are known before they begin.
     pub foresees: bool,
-    /// Treatment of jobs where a cap falls below the draw: `none`, `shrink` or `suspend`.
+    /// Treatment of jobs where a cap falls below the draw: `none`, `shrink`, `pace` or `suspend`.
     pub drop: &'static str,
+    /// True if jobs may start at slower paces.
+    pub any_pace: bool,
     /// True if malleable jobs that were suspended resume with the size with which they end first.
     pub migrates: bool,
     /// True if a job that shrinks gives its processors back after the cost of that.
@@ -54,17 +56,18 @@ pub(crate) struct NaiveShapeWorld<'a> {
     jobs: &'a [NaiveSizedJob],
     /// Sizes chosen before the start.
     chosen: Vec<Option<i64>>,
-    segments: Vec<Vec<[i64; 3]>>,
+    segments: Vec<Vec<[i64; 4]>>,
     /// Jobs that have arrived and not ended.
     here: BTreeSet<usize>,
 }
 
-/// Simulates the jobs, in order of submit. Returns for each its segments: start, end, processors.
+/// Simulates the jobs, in order of submit. Returns for each its segments: start, end, processors,
+/// number of the pace.
 ///
 /// # Panics
 /// A job that can never start.
 #[must_use]
-pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Vec<Vec<[i64; 3]>> {
+pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Vec<Vec<[i64; 4]>> {
     let mut world = NaiveShapeWorld {
         procs,
         rules,
@@ -86,6 +89,10 @@ pub fn simulate(procs: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> 
         world.hear_asks();
         match rules.drop {
             "shrink" => world.shrink_below_cap(),
+            "pace" => {
+                world.slow_below_cap();
+                world.shrink_below_cap();
+            }
             "suspend" => world.suspend_above_cap(),
             _ => {}
         }
@@ -116,7 +123,7 @@ impl NaiveShapeWorld<'_> {
     fn end_and_change(&mut self) {
         let now = self.now;
         for job in self.run.iter().filter(|job| job.end() == now) {
-            self.segments[job.at].push([job.since, now, job.size]);
+            self.segments[job.at].push([job.since, now, job.size, job.pace as i64]);
             self.here.remove(&job.at);
         }
         self.run.retain(|job| job.end() != now);
@@ -133,24 +140,24 @@ impl NaiveShapeWorld<'_> {
         let job = &self.run[at];
         match job.gives_since.is_none_or(|since| since == self.now) && job.release(self.now, size) > self.now {
             true => {
-                let job = &mut self.run[at];
-                if job.since < self.now {
-                    self.segments[job.at].push([job.since, self.now, job.size]);
-                }
-                job.begin_to_give(self.now, size);
+                self.close_segment(at);
+                self.run[at].begin_to_give(self.now, size);
             }
             false => self.resize(at, size),
         }
     }
 
-    /// All changes of an instant are one: its segment ends at the first of them.
     fn resize(&mut self, at: usize, size: i64) {
-        let now = self.now;
-        let job = &mut self.run[at];
-        if job.since < now {
-            self.segments[job.at].push([job.since, now, job.size]);
+        self.close_segment(at);
+        self.run[at].resize(self.now, size);
+    }
+
+    /// All changes of an instant are one: its segment ends at the first of them.
+    fn close_segment(&mut self, at: usize) {
+        let job = &self.run[at];
+        if job.since < self.now {
+            self.segments[job.at].push([job.since, self.now, job.size, job.pace as i64]);
         }
-        job.resize(now, size);
     }
 
     fn hear_asks(&mut self) {
@@ -168,7 +175,7 @@ impl NaiveShapeWorld<'_> {
     }
 
     fn draw(&self) -> i64 {
-        self.run.iter().map(|job| job.held() * job.job.watts).sum()
+        self.run.iter().map(|job| job.held() * job.watts()).sum()
     }
 
     fn spans(&self, without: Option<usize>) -> Vec<NaiveSpan> {
@@ -180,13 +187,14 @@ impl NaiveShapeWorld<'_> {
         fits(self, spans, NaiveSpan { from, until, procs: size, watts: size * watts })
     }
 
-    /// The start and size with the earliest end, the smaller size of equals.
-    fn best(&self, at: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
+    /// The start and size with the earliest end at a pace, the smaller size of equals.
+    fn best(&self, at: usize, pace: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
         let job = &self.jobs[at];
         let cap = self.cap_of(at);
         let starts = job.sizes.iter().filter(|size| **size <= cap).filter_map(|&size| {
-            let start = earliest(self, spans, self.now, job.known[&size], size, size * job.watts)?;
-            Some((start + job.known[&size], size, start))
+            let run = job.known_at(size, pace);
+            let start = earliest(self, spans, self.now, run, size, size * job.watts_at(pace))?;
+            Some((start + run, size, start))
         });
         starts.min().map(|(_, size, start)| (start, size))
     }
@@ -214,7 +222,8 @@ impl NaiveShapeWorld<'_> {
         later.map(sum).any(|other| other < sum(self.now))
     }
 
-    fn sizes_by_rule(&self, at: usize) -> Vec<i64> {
+    /// Sizes in the order in which they are tried at a pace.
+    fn sizes_by_rule(&self, at: usize, pace: usize) -> Vec<i64> {
         let job = &self.jobs[at];
         if let Some(size) = self.chosen[at] {
             return vec![size];
@@ -234,27 +243,55 @@ impl NaiveShapeWorld<'_> {
                 sizes
             }
             "start" | "start-now" => {
-                sizes.sort_by_key(|size| (job.known[size], *size));
+                sizes.sort_by_key(|&size| (job.known_at(size, pace), size));
                 sizes
             }
             _ => vec![job.preferred],
         }
     }
 
-    fn choose(&self, at: usize, spans: &[NaiveSpan]) -> Option<(i64, i64)> {
+    /// The paces at which a job may start.
+    fn start_paces(&self, at: usize) -> std::ops::RangeInclusive<usize> {
+        0..=if self.rules.any_pace { self.jobs[at].paces.len() } else { 0 }
+    }
+
+    fn fits_now(&self, at: usize, spans: &[NaiveSpan], (size, pace): (i64, usize)) -> bool {
         let (job, now) = (&self.jobs[at], self.now);
-        let sizes = self.sizes_by_rule(at);
-        if self.rules.shape != "start" || sizes.len() == 1 {
-            let fitting = sizes.iter().find(|&&size| self.fits(spans, now, now + job.known[&size], size, job.watts));
-            if let Some(&size) = fitting {
-                return Some((now, size));
+        self.fits(spans, now, now + job.known_at(size, pace), size, job.watts_at(pace))
+    }
+
+    /// Start, size and pace at the fastest pace at which the job ever fits.
+    fn plan(&self, at: usize, spans: &[NaiveSpan], waits: bool) -> Option<(i64, (i64, usize))> {
+        let (job, now) = (&self.jobs[at], self.now);
+        self.start_paces(at).find_map(|pace| {
+            let sizes = self.sizes_by_rule(at, pace);
+            let fitting = sizes.iter().find(|&&size| self.fits_now(at, spans, (size, pace)));
+            if let Some(&size) = fitting.filter(|_| !waits || sizes.len() == 1) {
+                return Some((now, (size, pace)));
             }
-        }
-        if matches!(self.rules.shape, "start" | "start-now") && sizes.len() > 1 {
-            return self.best(at, spans);
-        }
-        let size = *sizes.last()?;
-        Some((earliest(self, spans, now, job.known[&size], size, size * job.watts)?, size))
+            if matches!(self.rules.shape, "start" | "start-now") && sizes.len() > 1 {
+                let (start, size) = self.best(at, pace, spans)?;
+                return Some((start, (size, pace)));
+            }
+            let size = *sizes.last()?;
+            let start = earliest(self, spans, now, job.known_at(size, pace), size, size * job.watts_at(pace))?;
+            Some((start, (size, pace)))
+        })
+    }
+
+    /// Size and pace of a start now: of the plan, or slower ones with which the job ends before the
+    /// plan does.
+    fn shape_now(&self, at: usize, spans: &[NaiveSpan], waits: bool) -> Option<(i64, usize)> {
+        let (job, now) = (&self.jobs[at], self.now);
+        let plan = self.plan(at, spans, waits);
+        let planned_end = plan.map_or(i64::MAX, |(start, (size, pace))| start + job.known_at(size, pace));
+        let slower = self.start_paces(at).skip(1).flat_map(|pace| {
+            let sizes = self.sizes_by_rule(at, pace).into_iter();
+            sizes.map(move |size| (now + job.known_at(size, pace), pace, size))
+        });
+        let able = slower.filter(|&(end, pace, size)| end < planned_end && self.fits_now(at, spans, (size, pace)));
+        let planned = plan.filter(|plan| plan.0 == now).map(|plan| plan.1);
+        able.min().map(|(_, pace, size)| (size, pace)).or(planned)
     }
 
     fn arrive(&mut self, at: usize) {
@@ -272,48 +309,46 @@ impl NaiveShapeWorld<'_> {
                 let Some(from) = start else { continue };
                 spans.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
             }
-            self.chosen[at] = self.best(at, &spans).map(|(_, size)| size);
+            self.chosen[at] = self.best(at, 0, &spans).map(|(_, size)| size);
             return;
         }
         self.queue.push(at);
     }
 
-    fn start(&mut self, at: usize, size: i64) {
+    fn start(&mut self, at: usize, shape: (i64, usize)) {
         self.queue.retain(|&other| other != at);
-        self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, size, self.rules.releases_late));
+        self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, shape, self.rules.releases_late));
     }
 
     fn pass(&mut self) {
         let held: Vec<usize> = self.queue.iter().copied().filter(|&at| self.is_held(at)).collect();
         self.queue.retain(|at| !held.contains(at));
         while let Some(&head) = self.queue.first().filter(|_| self.first_parked.is_empty()) {
-            match self.choose(head, &self.spans(None)) {
-                Some((start, size)) if start == self.now => self.start(head, size),
-                _ if self.rules.shrinks && self.shrink_for(head) => {}
-                _ => break,
+            match self.shape_now(head, &self.spans(None), self.rules.shape == "start") {
+                Some(shape) => self.start(head, shape),
+                None if self.rules.shrinks && self.shrink_for(head) => {}
+                None => break,
             }
         }
         let (mut reserved, heads) = (self.first_parked.clone(), usize::from(self.first_parked.is_empty()));
         if let Some(&head) = self.queue.first()
             && reserved.is_empty()
-            && let Some((from, size)) = self.choose(head, &self.spans(None))
+            && let Some((from, (size, pace))) = self.plan(head, &self.spans(None), self.rules.shape == "start")
         {
             let job = &self.jobs[head];
-            reserved.push(NaiveSpan { from, until: from + job.known[&size], procs: size, watts: size * job.watts });
+            let until = from + job.known_at(size, pace);
+            reserved.push(NaiveSpan { from, until, procs: size, watts: size * job.watts_at(pace) });
         }
         for at in self.queue.iter().skip(heads).copied().collect::<Vec<_>>() {
-            let (job, now) = (&self.jobs[at], self.now);
             let spans = [self.spans(None), reserved.clone()].concat();
-            let sizes = self.sizes_by_rule(at).into_iter();
-            let fitting =
-                sizes.into_iter().find(|&size| self.fits(&spans, now, now + job.known[&size], size, job.watts));
-            if let Some(size) = fitting {
-                self.start(at, size);
+            if let Some(shape) = self.shape_now(at, &spans, false) {
+                self.start(at, shape);
             }
         }
         self.queue.extend(held);
         self.queue.sort_unstable();
         self.grant(&reserved);
+        self.hasten(&reserved);
         if self.rules.grows {
             self.grow(&reserved);
         }
@@ -325,7 +360,7 @@ impl NaiveShapeWorld<'_> {
             let (job, now) = (&self.run[at], self.now);
             let Some(size) = job.asked.filter(|_| job.resumed < now && job.gives_since.is_none()) else { continue };
             let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
-            if size < job.size || self.fits(&others, now, job.end_after(now, size), size, job.job.watts) {
+            if size < job.size || self.fits(&others, now, job.end_after(now, size), size, job.watts()) {
                 self.take_effect(at, size);
                 self.run[at].asked = None;
             }

@@ -55,8 +55,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows"])]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Write when and on which processors each job ran, with suspensions and changes of size, as
-    /// CSV with the columns job_id,start,end,procs,processors,then: data for a Gantt chart.
+    /// Write when and on which processors each job ran, with suspensions and changes of size and
+    /// pace, as CSV with the columns job_id,start,end,procs,processors,then, and pace where jobs
+    /// ran below their full pace: data for a Gantt chart.
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["each_month", "windows", "stalls"])]
     pub(crate) segments: Option<PathBuf>,
 

@@ -10,8 +10,8 @@ use std::str::FromStr;
 #[derive(Args, Clone, Default, Debug)]
 pub(crate) struct ShapeArgs {
     /// Sizes that jobs may have: a table with the column job and any of kind, min, pref, max,
-    /// sizes, speedup, declared, every, grow_cost, shrink_cost, watts, asks (docs/shapes.md).
-    /// `drystone workload reshape` makes one up.
+    /// sizes, speedup, declared, every, grow_cost, shrink_cost, watts, paces, asks
+    /// (docs/shapes.md). `drystone workload reshape` makes one up.
     #[arg(long, value_name = "FILE.csv", help_heading = "Machine")]
     pub(crate) shapes: Option<PathBuf>,
 
@@ -21,7 +21,7 @@ pub(crate) struct ShapeArgs {
     pub(crate) power: Option<PathBuf>,
 
     /// Watts of each processor, whether a job holds it or not; what jobs draw above that is in the
-    /// column watts of --shapes.
+    /// columns watts and paces of --shapes.
     #[arg(long, value_name = "WATTS", default_value_t = 0, hide_default_value = true, help_heading = "Machine",
         value_parser = clap::value_parser!(u64).range(..=1 << 32))]
     pub(crate) idle: u64,

@@ -80,6 +80,36 @@ fn explain_and_gantt_tell_sizes() {
     assert_eq!(rows, [[0, 40, 8], [40, 90, 4], [40, 90, 4], [90, 125, 8]]);
 }
 
+/// 600 W have to go at 20: 560 of job 1 at half speed, 40 of job 2 at 0.9. At 110 job 2 is over, and
+/// job 1 runs at its full pace until 145.
+#[test]
+fn schedules_and_stories_tell_paces() {
+    let jobs = [line(1, 0, 100, 4, 100), line(2, 0, 100, 4, 100)];
+    let folder = Folder::with("log.swf", format!("; MaxProcs: 8\n{}", jobs.concat()));
+    folder.write("shapes.csv", "job,paces\n1,1:200 0.8:150 0.5:60\n2,1:200 0.9:190 0.8:170\n");
+    folder.write("caps.csv", "time,cap,announced\n0,1600,0\n20,1000,20\n");
+    let options = ["--power", "caps.csv", "--policy", "easy(drop=pace)"];
+    let report = folder.run(&[&["run"], &SHAPES[..], &options, &["--jobs", "jobs.csv"]].concat()).ok();
+    // 180 of 255 s.
+    assert!(report.contains("running time below the full pace") && report.contains("70.6 %"), "{report}");
+    let schedule = folder.read("jobs.csv");
+    let rows: Vec<&str> = schedule.lines().collect();
+    assert!(rows[0].ends_with(",energy,pace_first,pace_last,slowed"), "{}", rows[0]);
+    // 800 W for 20 s, 240 W for 90 s, 800 W for 35 s; 800 W for 20 s, 760 W for 90 s.
+    assert!(rows[1].ends_with(",65600,1,1,90") && rows[2].ends_with(",84400,1,0.9,90"), "{schedule}");
+    let story = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1"]].concat()).ok();
+    let told = ["at 0.5 of its full pace, with 60 W per processor", "at its full pace again, with 200 W per processor"];
+    assert!(told.iter().all(|part| story.contains(part)), "{story}");
+    // A job slows down only where its table permits it.
+    folder.write("shapes.csv", "job,watts\n1,200\n2,200\n");
+    folder.run(&[&["run"], &SHAPES[..], &options, &["--jobs", "jobs.csv", "--quiet"]].concat()).ok();
+    let schedule = folder.read("jobs.csv");
+    assert!(schedule.lines().next().is_some_and(|head| head.ends_with(",energy")), "{schedule}");
+    folder.write("shapes.csv", "job,paces\n1,1:200 0.8:200\n");
+    let refused = folder.run(&[&["run"], &SHAPES[..], &options].concat()).fails(2);
+    assert!(refused.contains("line 2") && refused.contains("leave it out"), "{refused}");
+}
+
 #[test]
 fn a_study_draws_shares_for_every_seed() {
     let folder = Folder::new();

@@ -205,6 +205,7 @@ macro_rules! events {
         $method!(placed(now: Time, id: JobId, on: &ProcSet));
         $method!(sized(now: Time, id: JobId, procs: Procs));
         $method!(resized(now: Time, id: JobId, sizes: (Procs, Procs), times: (Span, Span)));
+        $method!(paced(now: Time, id: JobId, paces: (JobPace, JobPace)));
         $method!(asked(now: Time, id: JobId, procs: Procs));
         $method!(suspended(now: Time, id: JobId));
         $method!(resumed(now: Time, id: JobId));

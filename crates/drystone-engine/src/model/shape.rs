@@ -199,6 +199,12 @@ impl WorkloadShapes {
         Some((self.known.get(at)?, self.truths.get(at)?))
     }
 
+    /// Returns whether any job has slower paces than the full one.
+    #[must_use]
+    pub fn has_paces(&self) -> bool {
+        self.known.iter().any(|shape| !shape.paces.is_empty())
+    }
+
     /// Returns the size that the log gives the job at this place, and the run time at it; `None` of
     /// a job without a shape.
     pub(super) fn recorded(&self, place: usize) -> Option<(Procs, Span)> {

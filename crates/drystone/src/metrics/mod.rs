@@ -68,7 +68,7 @@ pub use report::{Categorised, Category, Kills, MeasuredWeek, Report, Suspensions
 pub use resources::ResourceUse;
 pub use row::JobRow;
 pub use selection::{JobSelection, Trimmed};
-pub use sizes::{KindWaits, SIZE_COLUMNS, SizeAsks, SizeMeter, SizeReport, SizedJob};
+pub use sizes::{KindWaits, PACE_COLUMNS, PacedRun, SIZE_COLUMNS, SizeAsks, SizeMeter, SizeReport, SizedJob};
 pub use stall::{HeelAndToe, Stalls};
 pub use summary::{Distribution, EXACT_LIMIT, Precision, Summary};
 pub use threshold::Threshold;

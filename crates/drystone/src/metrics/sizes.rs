@@ -3,7 +3,7 @@
 use super::power::{PowerMeter, PowerTimeline, PowerUse};
 use crate::engine::{Segment, SegmentEnd, Segments, SizeRequest};
 use crate::log::series::{PowerSeries, PowerSeriesError};
-use crate::model::{JobId, JobKind, JobShape, Procs, SharedSort, Time, Workload};
+use crate::model::{Decimal, JobId, JobKind, JobShape, Procs, SharedSort, Time, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,6 +35,9 @@ pub struct SizeReport {
     pub mean_size: f64,
     /// Share of the running time at the preferred size.
     pub at_pref: f64,
+    /// Share of the running time below the full pace, where jobs have slower ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowed: Option<f64>,
     /// Waits by kind of job; kinds without a job are left out.
     pub kinds: Vec<KindWaits>,
     /// Power, where it is counted.
@@ -91,6 +94,19 @@ pub struct SizedJob {
     pub reconfiguring: i64,
     /// Joules that it drew above idle.
     pub energy: u128,
+    /// Its paces, where any job of the workload has slower ones than the full one.
+    pub paces: Option<PacedRun>,
+}
+
+/// Paces of a job over its life, as shares of the full speed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PacedRun {
+    /// Speed at its start.
+    pub first: Decimal,
+    /// Speed at its end.
+    pub last: Decimal,
+    /// Seconds below the full pace.
+    pub slowed: i64,
 }
 
 impl SizeReport {
@@ -140,6 +156,8 @@ struct ShapeSums {
     time: i128,
     sizes: f64,
     preferred: i128,
+    /// Seconds below the full pace, where jobs have slower ones.
+    slowed: Option<i128>,
     /// Jobs, waits, responses and slowdowns by kind.
     kinds: [(u64, i128, i128, f64); JobKind::ALL.len()],
     /// Requests for sizes, those that were granted, and the seconds until then.
@@ -194,6 +212,7 @@ impl SizeMeter {
         let shape = shape_of(workload, start.job);
         let watts = shape.map_or(0, |shape| shape.watts);
         let mut sized = SizedJob { first: start.procs, last: end.procs, ..SizedJob::default() };
+        let (mut energy, mut slowed) = (0i128, 0i128);
         let (mut area, mut time, mut ran, mut attempt) = (0i128, 0i128, 0i128, 0i128);
         for (at, segment) in of_job.iter().enumerate() {
             let seconds = i128::from((segment.end - segment.start).0);
@@ -208,7 +227,9 @@ impl SizeMeter {
             ran = if segment.then == SegmentEnd::Requeued { 0 } else { ran + seconds };
             sums.sizes += seconds as f64 * f64::from(segment.procs) / f64::from(job.procs);
             sums.preferred += if segment.procs == job.procs { seconds } else { 0 };
-            let draw = i128::from(watts) * i128::from(segment.procs);
+            slowed += if segment.pace.is_some() { seconds } else { 0 };
+            let draw = i128::from(segment.pace.map_or(watts, |pace| pace.watts)) * i128::from(segment.procs);
+            energy += draw * seconds;
             turns.extend([(segment.start, draw), (segment.end, -draw)]);
             // A suspended job may resume with another size.
             if let (SegmentEnd::Resized | SegmentEnd::Suspended, Some(next)) = (segment.then, of_job.get(at + 1)) {
@@ -218,7 +239,13 @@ impl SizeMeter {
             }
         }
         sized.mean = if time > 0 { area as f64 / time as f64 } else { f64::from(start.procs) };
-        sized.energy = u128::try_from(area).unwrap_or(0) * u128::from(watts);
+        sized.energy = u128::try_from(energy).unwrap_or(0);
+        if has_paces(workload) {
+            let speed = |segment: &Segment| segment.pace.map_or(Decimal::ONE, |pace| pace.speed);
+            let seconds = i64::try_from(slowed).unwrap_or(i64::MAX);
+            sized.paces = Some(PacedRun { first: speed(start), last: speed(end), slowed: seconds });
+            *sums.slowed.get_or_insert(0) += slowed;
+        }
         report.grows += u64::from(sized.grows);
         report.shrinks += u64::from(sized.shrinks);
         report.reconfiguring += sized.reconfiguring;
@@ -285,6 +312,7 @@ impl SizeMeter {
         report.useful = sums.useful as f64 / capacity;
         report.mean_size = sums.sizes / (sums.time as f64).max(1.0);
         report.at_pref = sums.preferred as f64 / (sums.time as f64).max(1.0);
+        report.slowed = sums.slowed.map(|slowed| slowed as f64 / (sums.time as f64).max(1.0));
         if let Some(power) = power {
             let (used, timeline) = power.finish();
             report.power = Some(used);
@@ -292,6 +320,11 @@ impl SizeMeter {
         }
         report
     }
+}
+
+/// Returns whether any job has slower paces than the full one.
+fn has_paces(workload: &Workload) -> bool {
+    workload.shapes().is_some_and(|shapes| shapes.has_paces())
 }
 
 fn shape_of(workload: &Workload, id: JobId) -> Option<&JobShape> {
@@ -323,6 +356,9 @@ impl SizeReport {
             ("size over preferred size, mean".to_string(), format!("{:.3}", self.mean_size)),
             ("running time at the preferred size".to_string(), percent(self.at_pref)),
         ];
+        if let Some(slowed) = self.slowed {
+            facts.push(("running time below the full pace".to_string(), percent(slowed)));
+        }
         if let Some(asks) = &self.asks {
             let value = format!("{}, {}, {:.0} s", asks.number, percent(asks.granted), asks.wait);
             facts.push(("requests for sizes, granted, mean wait of these".to_string(), value));
@@ -359,10 +395,22 @@ impl SizedJob {
     /// The cells of a schedule.
     #[must_use]
     pub fn cells(&self) -> String {
-        let SizedJob { first, last, mean, grows, shrinks, reconfiguring, energy } = self;
+        let SizedJob { first, last, mean, grows, shrinks, reconfiguring, energy, .. } = self;
         format!("{first},{last},{mean},{grows},{shrinks},{reconfiguring},{energy}")
     }
 }
+
+impl PacedRun {
+    /// The cells of a schedule.
+    #[must_use]
+    pub fn cells(&self) -> String {
+        let PacedRun { first, last, slowed } = self;
+        format!("{first},{last},{slowed}")
+    }
+}
+
+/// The columns of [`PacedRun::cells`].
+pub const PACE_COLUMNS: &str = "pace_first,pace_last,slowed";
 
 /// The columns of [`SizedJob::cells`].
 pub const SIZE_COLUMNS: &str = "procs_first,procs_last,procs_mean,grows,shrinks,reconfiguring,energy";
@@ -390,6 +438,7 @@ mod tests {
             start: Time(start),
             end: Time(end),
             procs,
+            pace: None,
             on: None,
             then,
         };

@@ -43,6 +43,7 @@ mod session;
 mod shapes_changed;
 mod shapes_golden;
 mod shapes_here;
+mod shapes_paces;
 mod shapes_rules;
 mod shapes_suspended;
 mod simulation;

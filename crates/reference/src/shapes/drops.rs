@@ -5,24 +5,77 @@ use super::room::{NaiveSpan, earliest, fits};
 use super::running::{NaiveKind, NaiveSizedRun};
 
 impl NaiveShapeWorld<'_> {
+    /// Slows jobs down by no more than needed, the one that saves most at its slowest pace first.
+    pub(super) fn slow_below_cap(&mut self) {
+        let now = self.now;
+        loop {
+            let over = self.over_cap();
+            let able = (0..self.run.len()).filter(|&at| {
+                let job = &self.run[at];
+                job.began < now && job.pending.is_none() && job.pace < job.job.paces.len()
+            });
+            let saves = |at: usize, pace: usize| {
+                let job = &self.run[at];
+                job.size * (job.watts() - job.job.watts_at(pace))
+            };
+            let most = able.max_by_key(|&at| (saves(at, self.run[at].job.paces.len()), std::cmp::Reverse(self.run[at].at)));
+            let Some(at) = most.filter(|_| over > 0) else { return };
+            let slower = self.run[at].pace + 1..=self.run[at].job.paces.len();
+            let enough = slower.clone().find(|&pace| saves(at, pace) >= over);
+            self.set_pace(at, enough.unwrap_or(*slower.end()));
+        }
+    }
+
+    /// Watts above the cap that no change of size under way will give back.
+    fn over_cap(&self) -> i64 {
+        let gives = self.run.iter().filter(|job| job.gives_since.is_some());
+        let going = gives.filter_map(|job| Some((job.size - job.pending?.0) * job.watts())).sum::<i64>();
+        self.draw() - self.cap(self.now) - going
+    }
+
+    pub(super) fn set_pace(&mut self, at: usize, pace: usize) {
+        let now = self.now;
+        self.close_segment(at);
+        self.run[at].set_pace(now, pace);
+    }
+
+    /// Gives jobs faster paces, in the order of their starts, where they end earlier then and fit.
+    pub(super) fn hasten(&mut self, reserved: &[NaiveSpan]) {
+        let now = self.now;
+        let mut slow: Vec<usize> = (0..self.run.len()).filter(|&at| self.run[at].pace > 0).collect();
+        slow.sort_by_key(|&at| (self.run[at].began, self.run[at].at));
+        for at in slow {
+            let job = &self.run[at];
+            if job.since >= now || job.resumed >= now || job.pending.is_some() {
+                continue;
+            }
+            let others = [self.spans(Some(job.at)), reserved.to_vec()].concat();
+            let pace = (0..job.pace).find(|&pace| {
+                let until = job.end_after_change(now, (job.size, pace));
+                until < job.known_end(now) && self.fits(&others, now, until, job.size, job.job.watts_at(pace))
+            });
+            if let Some(pace) = pace {
+                self.set_pace(at, pace);
+            }
+        }
+    }
+
     /// Shrinks malleable jobs by no more than needed, the one with most above its smallest size
     /// first.
     pub(super) fn shrink_below_cap(&mut self) {
         loop {
-            let gives = self.run.iter().filter(|job| job.gives_since.is_some());
-            let going = gives.filter_map(|job| Some((job.size - job.pending?.0) * job.job.watts)).sum::<i64>();
-            let over = self.draw() - self.cap(self.now) - going;
+            let over = self.over_cap();
             if over <= 0 {
                 return;
             }
             let able = (0..self.run.len()).filter(|&at| {
                 let job = &self.run[at];
-                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.job.watts > 0
+                job.is_movable(self.now) && job.size > job.job.sizes[0] && job.watts() > 0
             });
             let most = able.min_by_key(|&at| (self.run[at].job.sizes[0] - self.run[at].size, self.run[at].at));
             let Some(at) = most else { return };
             let job = &self.run[at];
-            let less = (over + job.job.watts - 1) / job.job.watts;
+            let less = (over + job.watts() - 1) / job.watts();
             let size = job.job.sizes.iter().rfind(|&&size| size <= job.size - less).copied();
             self.take_effect(at, size.unwrap_or(job.job.sizes[0]));
         }
@@ -35,7 +88,7 @@ impl NaiveShapeWorld<'_> {
         let mut paused: Vec<(NaiveSizedRun<'_>, bool)> =
             std::mem::take(&mut self.parked).into_iter().map(|job| (job, false)).collect();
         while self.draw() > self.cap(now) {
-            let able = (0..self.run.len()).filter(|&at| self.run[at].job.watts > 0);
+            let able = (0..self.run.len()).filter(|&at| self.run[at].watts() > 0);
             let Some(last) = able.max_by_key(|&at| (self.run[at].began, self.run[at].at)) else { break };
             paused.push((self.run.remove(last), true));
         }
@@ -50,7 +103,7 @@ impl NaiveShapeWorld<'_> {
             let best = self.best_resumption(&job, runs, &spans);
             let resumes = best.filter(|&(start, ..)| start == now);
             if (runs && resumes.is_none_or(|(_, size, _)| size != job.size)) && job.since < now {
-                self.segments[job.at].push([job.since, now, job.size]);
+                self.segments[job.at].push([job.since, now, job.size, job.pace as i64]);
             }
             if let Some((_, size, _)) = resumes {
                 if !runs {
@@ -92,7 +145,7 @@ impl NaiveShapeWorld<'_> {
                 return None;
             }
             let rest = job.end_after(from, size) - from;
-            Some((earliest(self, spans, self.now, rest, size, size * job.job.watts)?, size, rest))
+            Some((earliest(self, spans, self.now, rest, size, size * job.watts())?, size, rest))
         });
         plans.min_by_key(|&(start, size, rest)| (start + rest, size != job.size, size))
     }

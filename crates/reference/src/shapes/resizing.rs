@@ -39,7 +39,7 @@ impl NaiveShapeWorld<'_> {
             let size = job.sizes.iter().rfind(|&&other| other <= size.min(cap)).copied().unwrap_or(size);
             let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held).sum::<i64>()) - coming;
             if need + coming <= 0 && self.fits(&self.spans(None), now, now + job.known[&size], size, job.watts) {
-                self.start(head, size);
+                self.start(head, (size, 0));
                 return true;
             }
             let Some(pool) = (need > 0).then(|| self.givers(need, keep)).flatten() else { continue };
@@ -50,7 +50,7 @@ impl NaiveShapeWorld<'_> {
                     Some(&size) => {
                         let one = &self.run[at];
                         let until = one.end_after(one.point(now), size);
-                        vec![NaiveSpan { from: now, until, procs: size, watts: size * one.job.watts }]
+                        vec![one.span(now, until, size)]
                     }
                     None => self.run[at].spans(now),
                 })
@@ -59,14 +59,14 @@ impl NaiveShapeWorld<'_> {
                 continue;
             }
             if last > now {
-                if self.choose(head, &self.spans(None)).is_some_and(|(start, _)| start <= last) {
+                if self.plan(head, &self.spans(None), self.rules.shape == "start").is_some_and(|(start, _)| start <= last) {
                     continue;
                 }
                 self.chosen[head] = Some(size);
             }
             pool.into_iter().for_each(|(at, size)| self.change(at, size));
             if last == now {
-                self.start(head, size);
+                self.start(head, (size, 0));
             }
             return last == now;
         }
@@ -80,7 +80,8 @@ impl NaiveShapeWorld<'_> {
             if keep == "min" { job.sizes[0] } else { job.preferred }
         };
         let mut pool: BTreeMap<usize, i64> = (0..self.run.len())
-            .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].size > keeps(at))
+            .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].paced_at < self.now)
+            .filter(|&at| self.run[at].size > keeps(at))
             .map(|at| (at, self.run[at].size))
             .collect();
         let floor = |at: usize| *self.run[at].job.sizes.iter().find(|&&size| size >= keeps(at)).expect("a size");
@@ -167,7 +168,7 @@ impl NaiveShapeWorld<'_> {
             match to.get(&other) {
                 Some(&size) => {
                     let until = end(other, size);
-                    spans.push(NaiveSpan { from: now, until, procs: size, watts: size * one.job.watts });
+                    spans.push(one.span(now, until, size));
                 }
                 None => spans.extend(one.spans(now)),
             }
@@ -175,6 +176,6 @@ impl NaiveShapeWorld<'_> {
         let until = end(at, size);
         size <= self.cap_of(self.run[at].at)
             && until < self.run[at].known_end(now)
-            && self.fits(&spans, now, until, size, self.run[at].job.watts)
+            && self.fits(&spans, now, until, size, self.run[at].watts())
     }
 }

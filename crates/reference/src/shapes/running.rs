@@ -37,10 +37,29 @@ pub struct NaiveSizedJob {
     pub every: i64,
     /// Cost of growing and of shrinking.
     pub costs: (i64, i64),
-    /// Watts of each processor.
+    /// Watts of each processor at the full pace.
     pub watts: i64,
+    /// Slower paces, the fastest first: thousandths of the full speed, and watts of each processor.
+    pub paces: Vec<(i64, i64)>,
     /// Percentages of its work after which it asks, and sizes.
     pub asks: Vec<(i64, i64)>,
+}
+
+impl NaiveSizedJob {
+    /// Watts of each processor at a pace; 0 is the full one.
+    pub(crate) fn watts_at(&self, pace: usize) -> i64 {
+        if pace == 0 { self.watts } else { self.paces[pace - 1].1 }
+    }
+
+    /// Run time of a table at a size and a pace.
+    fn seconds(&self, table: &BTreeMap<i64, i64>, (size, pace): (i64, usize)) -> i64 {
+        if pace == 0 { table[&size] } else { (table[&size] * 1000 + self.paces[pace - 1].0 - 1) / self.paces[pace - 1].0 }
+    }
+
+    /// Run time at a size and a pace as the scheduler knows it.
+    pub(crate) fn known_at(&self, size: i64, pace: usize) -> i64 {
+        self.seconds(&self.known, (size, pace))
+    }
 }
 
 /// State of a job before the changes of an instant.
@@ -48,6 +67,7 @@ pub struct NaiveSizedJob {
 struct SizeMoment {
     time: i64,
     size: i64,
+    pace: usize,
     stall: i64,
     left: (i64, i64),
 }
@@ -58,7 +78,11 @@ pub(crate) struct NaiveSizedRun<'a> {
     pub(crate) job: &'a NaiveSizedJob,
     pub(crate) at: usize,
     pub(crate) size: i64,
-    /// Beginning of its present size.
+    /// Pace; 0 is the full one.
+    pub(crate) pace: usize,
+    /// Time of its last change of pace.
+    pub(crate) paced_at: i64,
+    /// Beginning of its present size and pace.
     pub(crate) since: i64,
     /// Start.
     pub(crate) began: i64,
@@ -87,18 +111,20 @@ impl<'a> NaiveSizedRun<'a> {
         job: &'a NaiveSizedJob,
         at: usize,
         now: i64,
-        size: i64,
+        (size, pace): (i64, usize),
         releases_late: bool,
     ) -> NaiveSizedRun<'a> {
         NaiveSizedRun {
             job,
             at,
             size,
+            pace,
+            paced_at: i64::MIN,
             since: now,
             began: now,
             resumed: now,
             stall: 0,
-            left: (job.run[&size], job.known[&size]),
+            left: (job.seconds(&job.run, (size, pace)), job.known_at(size, pace)),
             pending: None,
             gives_since: None,
             releases_late,
@@ -111,7 +137,7 @@ impl<'a> NaiveSizedRun<'a> {
     fn at_time(&self, now: i64) -> SizeMoment {
         let progress = (now - self.since - self.stall).max(0);
         let left = (self.left.0 - progress, self.left.1 - progress);
-        SizeMoment { time: now, size: self.size, stall: (self.stall - (now - self.since)).max(0), left }
+        SizeMoment { time: now, size: self.size, pace: self.pace, stall: (self.stall - (now - self.since)).max(0), left }
     }
 
     /// Its state before this instant.
@@ -137,20 +163,44 @@ impl<'a> NaiveSizedRun<'a> {
 
     /// Known end if it has another size from a time on.
     pub(crate) fn end_after(&self, time: i64, size: i64) -> i64 {
-        let SizeMoment { size: from, stall, left, .. } = self.base(time);
+        self.end_after_change(time, (size, self.pace))
+    }
+
+    /// Known end if it has another size and pace from a time on.
+    pub(crate) fn end_after_change(&self, time: i64, (size, pace): (i64, usize)) -> i64 {
+        let SizeMoment { size: from, pace: before, stall, left, .. } = self.base(time);
         let is_paid = self.gives_since.is_some() && self.pending == Some((size, time));
         let cost = if is_paid { 0 } else { self.cost(from, size) };
-        time + stall + cost + scaled(left.1.max(1), self.job.known[&from], self.job.known[&size])
+        time + stall + cost + scaled(left.1.max(1), self.job.known_at(from, before), self.job.known_at(size, pace))
     }
 
     pub(crate) fn resize(&mut self, now: i64, size: i64) {
         let base = self.base(now);
-        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&size]);
         let is_paid = self.gives_since.is_some_and(|since| since < now) && self.pending == Some((size, now));
         self.stall = base.stall + if is_paid { 0 } else { self.cost(base.size, size) };
-        self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
+        self.left = self.converted(base, (size, self.pace));
         (self.before, self.pending, self.gives_since) = (Some(base), None, None);
         (self.size, self.since) = (size, now);
+    }
+
+    /// True and known seconds that are left at another size and pace.
+    fn converted(&self, base: SizeMoment, to: (i64, usize)) -> (i64, i64) {
+        let convert = |table: &BTreeMap<i64, i64>, left| {
+            scaled(left, self.job.seconds(table, (base.size, base.pace)), self.job.seconds(table, to))
+        };
+        (convert(&self.job.run, base.left.0), convert(&self.job.known, base.left.1).max(1))
+    }
+
+    /// It has another pace from now on.
+    pub(crate) fn set_pace(&mut self, now: i64, pace: usize) {
+        let base = self.base(now);
+        // A change of size at this instant has its cost already.
+        if self.before.is_none_or(|before| before.time != now) {
+            self.stall = base.stall;
+        }
+        self.left = self.converted(base, (self.size, pace));
+        self.before = Some(base);
+        (self.pace, self.paced_at, self.since) = (pace, now, now);
     }
 
     /// Time at which it gives processors back, or has new ones, if it changes then.
@@ -164,8 +214,7 @@ impl<'a> NaiveSizedRun<'a> {
         let base = self.base(now);
         // It may have given some at this very instant.
         let slower = base.size.min(self.size);
-        let run = |table: &BTreeMap<i64, i64>, left| scaled(left, table[&base.size], table[&slower]);
-        self.left = (run(&self.job.run, base.left.0), run(&self.job.known, base.left.1).max(1));
+        self.left = self.converted(base, (slower, self.pace));
         (self.size, self.since, self.stall) = (slower, now, base.stall + self.job.costs.1);
         self.before = Some(base);
         (self.pending, self.gives_since) = (Some((size, now + self.job.costs.1)), Some(now));
@@ -179,13 +228,18 @@ impl<'a> NaiveSizedRun<'a> {
         self.size.max(self.pending.map_or(0, |(size, _)| size))
     }
 
+    /// Watts of each processor.
+    pub(crate) fn watts(&self) -> i64 {
+        self.job.watts_at(self.pace)
+    }
+
     pub(crate) fn is_movable(&self, now: i64) -> bool {
         self.job.kind == NaiveKind::Malleable && self.pending.is_none() && self.resumed < now
     }
 
     pub(crate) fn next_ask(&self) -> Option<i64> {
         let (percent, _) = self.job.asks.get(self.heard)?;
-        let whole = self.job.run[&self.size];
+        let whole = self.job.seconds(&self.job.run, (self.size, self.pace));
         let due = (percent * whole + 99) / 100;
         Some(self.since + self.stall + (due - (whole - self.left.0)).max(0))
     }
@@ -198,7 +252,7 @@ impl<'a> NaiveSizedRun<'a> {
     }
 
     pub(crate) fn span(&self, from: i64, until: i64, procs: i64) -> NaiveSpan {
-        NaiveSpan { from, until, procs, watts: procs * self.job.watts }
+        NaiveSpan { from, until, procs, watts: procs * self.watts() }
     }
 
     pub(crate) fn spans(&self, now: i64) -> Vec<NaiveSpan> {

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 /// A random job: gap to the one before, kind, smallest size, steps above it, steps of the preferred
 /// size and of that in the log, run time at the smallest, factor of the estimate, points, costs,
-/// watts, asks.
+/// watts, what each slower pace loses of the speed in thousandths and saves of the watts, asks.
 #[derive(Clone, Debug)]
 struct DrawnJob {
     gap: i64,
@@ -30,6 +30,7 @@ struct DrawnJob {
     every: i64,
     costs: (i64, i64),
     watts: i64,
+    slower: Vec<(i64, i64)>,
     ask: Option<(i64, usize)>,
 }
 
@@ -41,13 +42,14 @@ fn drawn_job() -> impl Strategy<Value = DrawnJob> {
         1 => Just(NaiveKind::Evolving),
     ];
     let shape = (kinds, 1i64..=5, prop::collection::vec(0i64..=12, 0..6), (0usize..6, 0usize..6), 1i64..=60, 1i64..=3);
-    let extra =
-        (prop_oneof![Just(0i64), 0i64..9], (0i64..4, 0i64..4), 0i64..=5, any::<prop::sample::Index>(), 1i64..99);
+    let slower = prop::collection::vec((1i64..400, 1i64..3), 0..4);
+    let asks = (any::<prop::sample::Index>(), 1i64..99);
+    let extra = (prop_oneof![Just(0i64), 0i64..9], (0i64..4, 0i64..4), 0i64..=5, slower, asks);
     (0i64..25, shape, extra).prop_map(
-        |(gap, (kind, min, gains, (preferred, reference), run, factor), (every, costs, watts, to, share))| {
+        |(gap, (kind, min, gains, (preferred, reference), run, factor), (every, costs, watts, slower, (to, share)))| {
             let preferred = preferred.min(gains.len());
             let ask = (kind == NaiveKind::Evolving).then(|| (share, to.index(gains.len() + 1)));
-            DrawnJob { gap, kind, min, gains, preferred, reference, run, factor, every, costs, watts, ask }
+            DrawnJob { gap, kind, min, gains, preferred, reference, run, factor, every, costs, watts, slower, ask }
         },
     )
 }
@@ -68,6 +70,14 @@ impl DrawnJob {
         let is_rigid = self.kind == NaiveKind::Rigid;
         let reference = if is_rigid { preferred } else { reference };
         let sizes = if is_rigid { vec![preferred] } else { sizes };
+        let mut paces = Vec::new();
+        let (mut speed, mut draw) = (1000, self.watts);
+        for (loss, saving) in &self.slower {
+            (speed, draw) = (speed - loss, draw - saving);
+            if speed > 0 && draw >= 0 {
+                paces.push((speed, draw));
+            }
+        }
         let asks = self.ask.map(|(share, to)| (share, sizes[to.min(sizes.len() - 1)]));
         NaiveSizedJob {
             submit,
@@ -80,6 +90,7 @@ impl DrawnJob {
             every: self.every,
             costs: self.costs,
             watts: self.watts,
+            paces,
             asks: asks.into_iter().collect(),
         }
     }
@@ -90,9 +101,15 @@ fn table(run: &BTreeMap<i64, i64>) -> String {
     format!("table:{}", rows.join(";"))
 }
 
+/// The paces of a job, as its table has them.
+fn paces(job: &NaiveSizedJob) -> String {
+    let slower = job.paces.iter().map(|(speed, watts)| format!(" 0.{speed:03}:{watts}"));
+    if job.paces.is_empty() { String::new() } else { format!("1:{}{}", job.watts, slower.collect::<String>()) }
+}
+
 /// The jobs as a log and its table.
 fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Workload {
-    let mut text = "job,kind,sizes,pref,speedup,declared,every,grow_cost,shrink_cost,watts,asks\n".to_string();
+    let mut text = "job,kind,sizes,pref,speedup,declared,every,grow_cost,shrink_cost,watts,paces,asks\n".to_string();
     let (mut list, mut truths) = (Vec::new(), Vec::new());
     for (job, number) in jobs.iter().zip(1i64..) {
         let kind = match job.kind {
@@ -105,7 +122,7 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
         let asks: Vec<String> = job.asks.iter().map(|(share, size)| format!("0.{share:02}={size}")).collect();
         let _ = writeln!(
             text,
-            "{number},{kind},{},{},{},{},{},{},{},{},{}",
+            "{number},{kind},{},{},{},{},{},{},{},{},{},{}",
             sizes.join(" "),
             job.preferred,
             table(&job.run),
@@ -114,6 +131,7 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
             job.costs.0,
             job.costs.1,
             job.watts,
+            paces(job),
             asks.join(" ")
         );
         let (size, run) = (u32::try_from(job.reference).expect("a size"), job.run[&job.reference]);
@@ -147,25 +165,28 @@ fn product(machine: i64, jobs: &[NaiveSizedJob], rules: &NaiveShapeRules) -> Wor
     give_power(workload, &CapTable::of("drawn", rules.caps.iter().map(cap).collect()), 0).expect("caps that can be")
 }
 
-fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 3]>>, u64) {
+fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut segments = Segments::default();
     let result =
         Experiment::new(&spec, workload).run(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut rows = vec![Vec::new(); workload.len()];
     for segment in &segments.list {
-        rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs)]);
+        let paces = workload.shapes().and_then(|shapes| shapes.shape(segment.job.index())).map(|(shape, _)| &shape.paces);
+        let pace = segment.pace.map(|pace| paces.and_then(|paces| paces.iter().position(|one| *one == pace)));
+        let pace = pace.map_or(0, |pace| pace.expect("one of its paces"));
+        rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs), pace as i64]);
     }
     rows.iter_mut().for_each(|rows| rows.sort_unstable());
     (rows, result.expect("nothing stops it").promises.broken)
 }
 
-/// Neighbours of the same size as one.
-fn joined(rows: &[[i64; 3]]) -> Vec<[i64; 3]> {
-    let mut joined: Vec<[i64; 3]> = Vec::new();
+/// Neighbours of the same size and pace as one.
+fn joined(rows: &[[i64; 4]]) -> Vec<[i64; 4]> {
+    let mut joined: Vec<[i64; 4]> = Vec::new();
     for row in rows {
         match joined.last_mut() {
-            Some(last) if last[1] == row[0] && last[2] == row[2] => last[1] = row[1],
+            Some(last) if last[1] == row[0] && last[2..] == row[2..] => last[1] = row[1],
             _ => joined.push(*row),
         }
     }
@@ -176,11 +197,11 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
     let shape = prop::sample::select(vec!["preferred", "submit", "start", "start-now", "most", "upto", "min"]);
     let (ladder, share) =
         (prop::sample::select(vec!["min", "pref", "keep"]), prop::sample::select(vec!["surplus", "equal", "fpsma"]));
-    let drop = prop::sample::select(vec!["none", "shrink", "suspend", "suspend"]);
+    let drop = prop::sample::select(vec!["none", "shrink", "pace", "pace", "suspend", "suspend"]);
     let flags =
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), (drop, any::<bool>(), prop::bool::weighted(0.3)));
     let steps = prop::collection::vec((1i64..40, 0i64..9), 0..6);
-    let extra = (prop::bool::weighted(0.3), prop::option::weighted(0.3, (steps, 0i64..120)));
+    let extra = (prop::bool::weighted(0.8), prop::bool::weighted(0.3), prop::option::weighted(0.3, (steps, 0i64..120)));
     (shape, ladder, share, flags, prop::collection::vec((5i64..40, 40i64..80), 0..4), extra).prop_map(
         |(
             shape,
@@ -188,7 +209,7 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
             share,
             (shrinks, grows, capped, foresees, (drop, migrates, releases_late)),
             caps,
-            (is_fair, hold),
+            (any_pace, is_fair, hold),
         )| {
             let hold = hold.map(|(gaps, most)| {
                 let mut list = vec![(-1000, 4)];
@@ -219,6 +240,7 @@ fn rules() -> impl Strategy<Value = NaiveShapeRules> {
                 caps,
                 foresees,
                 drop,
+                any_pace,
                 migrates,
                 releases_late,
                 is_fair,
@@ -239,8 +261,9 @@ fn words(rules: &NaiveShapeRules) -> String {
     let migration = if rules.migrates { ",migration=yes" } else { "" };
     let cap = if rules.is_fair { "fair" } else { "none" };
     let hold = rules.hold.as_ref().map_or(String::new(), |(_, most)| format!(",hold=carbon,most={most}s"));
+    let pace = if rules.any_pace { "any" } else { "full" };
     let NaiveShapeRules { shape, ladder, share, drop, .. } = rules;
-    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop}{migration},cap={cap}{hold})")
+    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop}{migration},cap={cap}{hold},pace={pace})")
 }
 
 proptest! {
@@ -260,19 +283,26 @@ proptest! {
         let workload = product(machine, &jobs, &rules);
         let policy = words(&rules);
         let (rows, broken) = segments(&workload, &policy);
-        let expected: Vec<Vec<[i64; 3]>> = simulate(machine, &jobs, &rules).iter().map(|rows| joined(rows)).collect();
+        let expected: Vec<Vec<[i64; 4]>> = simulate(machine, &jobs, &rules).iter().map(|rows| joined(rows)).collect();
         prop_assert_eq!(&rows, &expected, "{}", policy);
         for (job, rows) in jobs.iter().zip(&rows) {
             // Sizes stay in the set; what may not change does not.
             prop_assert!(rows.iter().all(|row| job.sizes.contains(&row[2])));
             let may_change = matches!(job.kind, NaiveKind::Malleable | NaiveKind::Evolving);
-            prop_assert!(may_change || rules.drop == "suspend" || rows.len() == 1);
+            prop_assert!(may_change || rules.drop == "suspend" || !job.paces.is_empty() || rows.len() == 1);
+            let is_slow = rows.iter().any(|row| row[3] > 0);
+            prop_assert!(!is_slow || rules.any_pace || rules.drop == "pace");
             prop_assert!(may_change || rows.iter().all(|row| row[2] == rows[0][2]));
             // Never less work than is due, and without costs at most one second more per change.
-            let work: f64 = rows.iter().map(|row| (row[1] - row[0]) as f64 / job.run[&row[2]] as f64).sum();
+            let run = |row: &[i64; 4]| match row[3] {
+                0 => job.run[&row[2]],
+                pace => (job.run[&row[2]] * 1000 + job.paces[pace as usize - 1].0 - 1) / job.paces[pace as usize - 1].0,
+            };
+            let work: f64 = rows.iter().map(|row| (row[1] - row[0]) as f64 / run(row) as f64).sum();
             prop_assert!(work >= 1.0 - 1e-9, "{rows:?}");
             if job.costs == (0, 0) {
-                let more: f64 = rows.windows(2).filter(|two| two[0][2] != two[1][2]).map(|two| 1.0 / job.run[&two[1][2]] as f64).sum();
+                let changes = rows.windows(2).filter(|two| two[0][2..] != two[1][2..]);
+                let more: f64 = changes.map(|two| 1.0 / run(&two[1]) as f64).sum();
                 prop_assert!(work <= 1.0 + more + 1e-9, "{rows:?}");
             }
         }
@@ -281,17 +311,23 @@ proptest! {
             let spans: i64 = rows.iter().flatten().filter(|row| row[0] <= time && time < row[1]).map(|row| row[2]).sum();
             prop_assert!(spans <= machine);
         }
-        // Where jobs are suspended the draw is never above a cap.
-        let turns = times().chain(rules.caps.iter().map(|cap| cap.0)).filter(|_| rules.drop == "suspend");
+        // Where jobs are suspended, or the caps and run times are known, the draw is never above a
+        // cap.
+        let exact = drawn.iter().all(|job| job.factor == 1);
+        let is_below = rules.drop == "suspend" || (exact && rules.foresees);
+        let turns = times().chain(rules.caps.iter().map(|cap| cap.0)).filter(|_| is_below);
         for time in turns {
-            let spans = rows.iter().zip(&jobs).flat_map(|(rows, job)| rows.iter().map(move |row| (row, job.watts)));
+            let watts = |job: &NaiveSizedJob, row: &[i64; 4]| match row[3] {
+                0 => job.watts,
+                pace => job.paces[pace as usize - 1].1,
+            };
+            let spans = rows.iter().zip(&jobs).flat_map(|(rows, job)| rows.iter().map(move |row| (row, watts(job, row))));
             let draw: i64 =
                 spans.filter(|(row, _)| row[0] <= time && time < row[1]).map(|(row, watts)| row[2] * watts).sum();
             let cap = rules.caps.iter().rev().find(|cap| cap.0 <= time).map_or(i64::MAX, |cap| cap.1);
             prop_assert!(draw <= cap, "{draw} W above {cap} at {time}: {policy}");
         }
         // Where predictions are exact, what was promised to a head is kept.
-        let exact = drawn.iter().all(|job| job.factor == 1);
         let asks = drawn.iter().any(|job| job.ask.is_some());
         if exact && !asks && (rules.caps.is_empty() || rules.foresees) {
             prop_assert_eq!(broken, 0, "{}", policy);
@@ -311,7 +347,7 @@ proptest! {
     ) {
         let rules = NaiveShapeRules {
             shape: "preferred", shrinks: false, grows: false, ladder: "min", share: "surplus", caps: Vec::new(),
-            foresees: true, drop: "none", migrates: false, releases_late: false, is_fair: false, hold: None,
+            foresees: true, drop: "none", any_pace: true, migrates: false, releases_late: false, is_fair: false, hold: None,
         };
         let mut submit = 0;
         let jobs: Vec<NaiveSizedJob> = drawn.iter().map(|job| {

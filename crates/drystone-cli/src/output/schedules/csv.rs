@@ -5,7 +5,7 @@ use crate::exit::CommandFailure;
 use crate::output::file::OutputFile;
 use crate::output::format::{Format, FormatTraits};
 use crate::progress::WorkProgress;
-use drystone::metrics::{JobRow, SIZE_COLUMNS, SizedJob, measures};
+use drystone::metrics::{JobRow, PACE_COLUMNS, SIZE_COLUMNS, SizedJob, measures};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -35,8 +35,10 @@ fn lines<'r>(
     rows: impl Iterator<Item = &'r JobRow>,
     sizes: Option<&BTreeMap<i64, SizedJob>>,
 ) -> io::Result<()> {
+    let paces = sizes.is_some_and(|sizes| sizes.values().any(|sized| sized.paces.is_some()));
     match sizes {
         None => writeln!(out, "{HEADER}")?,
+        Some(_) if paces => writeln!(out, "{HEADER},{SIZE_COLUMNS},{PACE_COLUMNS}")?,
         Some(_) => writeln!(out, "{HEADER},{SIZE_COLUMNS}")?,
     }
     for row in rows {
@@ -60,22 +62,26 @@ fn lines<'r>(
         if let Some(promised) = row.promised {
             write!(out, "{promised}")?;
         }
-        match sizes.map(|sizes| sizes.get(number).copied().unwrap_or_default()) {
-            Some(sized) => writeln!(out, ",{}", sized.cells())?,
-            None => writeln!(out)?,
+        if let Some(sizes) = sizes {
+            let sized = sizes.get(number).copied().unwrap_or_default();
+            write!(out, ",{}", sized.cells())?;
+            if paces {
+                write!(out, ",{}", sized.paces.map_or_else(|| ",,".to_string(), |paces| paces.cells()))?;
+            }
         }
+        writeln!(out)?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HEADER, SIZE_COLUMNS};
+    use super::{HEADER, PACE_COLUMNS, SIZE_COLUMNS};
 
     #[test]
     fn every_column_is_documented() {
         let text = include_str!("../../../../../docs/schedules.md");
-        for column in HEADER.split(',').chain(SIZE_COLUMNS.split(',')) {
+        for column in [HEADER, SIZE_COLUMNS, PACE_COLUMNS].iter().flat_map(|columns| columns.split(',')) {
             assert!(text.contains(&format!("`{column}`")), "{column}");
         }
     }
