@@ -338,8 +338,14 @@ pub(crate) fn job_table(
         if sizes.values().any(|sized| sized.paces.is_some()) {
             let speed = |pace: Option<Decimal>| pace.unwrap_or(Decimal::ONE).as_f64();
             columns.extend([
-                ("pace_first", PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.first))).collect())),
-                ("pace_last", PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.last))).collect())),
+                (
+                    "pace_first",
+                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.first))).collect()),
+                ),
+                (
+                    "pace_last",
+                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.last))).collect()),
+                ),
                 ("slowed", whole(|sized| sized.paces.map_or(0, |one| one.slowed))),
             ]);
         }

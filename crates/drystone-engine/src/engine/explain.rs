@@ -4,7 +4,9 @@
 mod explanation_data;
 
 use super::{EventSource, Happenings, Observer, Platform, Scheduler, Simulation, SimulationError, WorkloadReplay};
-use crate::model::{Adopted, Decimal, EndedJob, Job, JobId, JobLimit, JobPace, Outages, Procs, Span, Time, Workload, WorkloadError};
+use crate::model::{
+    Adopted, Decimal, EndedJob, Job, JobId, JobLimit, JobPace, Outages, Procs, Span, Time, Workload, WorkloadError,
+};
 use crate::policy::{Moved, StartReason};
 use std::fmt;
 

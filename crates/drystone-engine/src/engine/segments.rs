@@ -151,9 +151,7 @@ impl Segments {
         } else if let Some(part) = parts.last_mut() {
             part.end = Some((now, SegmentEnd::Paced));
         }
-        let changed = |part: &&mut SegmentPart| {
-            matches!(part.end, Some((end, SegmentEnd::Resized | SegmentEnd::Paced)) if end == now)
-        };
+        let changed = |part: &&mut SegmentPart| matches!(part.end, Some((end, SegmentEnd::Resized | SegmentEnd::Paced)) if end == now);
         let Some(part) = parts.last_mut().filter(changed) else { return parts.push(next) };
         part.procs = part.procs.or(from);
         if part.procs == next.procs && part.pace == next.pace {

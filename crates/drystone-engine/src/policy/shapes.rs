@@ -1,7 +1,8 @@
 //! Sizes of jobs and power, as policies see them.
 
 use crate::model::{
-    Decimal, JobId, JobShape, PaceNumber, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time, WorkloadShapes, multiply,
+    Decimal, JobId, JobShape, PaceNumber, PowerSupply, PowerTerms, Procs, ResizeRules, ShapeTruth, Span, Time,
+    WorkloadShapes, multiply,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -59,7 +59,7 @@ fn a_job_starts_slowly_where_it_then_ends_earlier() {
     for policy in ["easy(pace=full)", "fcfs", "greedy", "conservative"] {
         assert_eq!(rows(&beside(100), policy), [[1, 0, 100, 4, 200], [2, 100, 150, 4, 200]], "{policy}");
     }
-    for policy in ["easy(order=sjf)", "easy(reserve=0)", "easy-keep"] {
+    for policy in ["easy(backfill=sjf)", "easy(reserve=0)", "easy-keep"] {
         assert_eq!(rows(&beside(100), policy)[1], [2, 0, 100, 4, 50], "{policy}");
     }
 }
@@ -107,12 +107,14 @@ fn jobs_slow_down_where_a_cap_falls() {
     let falls = |policy| {
         rows(&workload(&[(0, 4, 100), (0, 4, 100)], table, "time,cap,announced\n0,1600,0\n20,1000,20\n"), policy)
     };
-    let expected = [[1, 0, 20, 4, 200], [1, 20, 110, 4, 60], [1, 110, 145, 4, 200], [2, 0, 20, 4, 200], [2, 20, 110, 4, 190]];
+    let expected =
+        [[1, 0, 20, 4, 200], [1, 20, 110, 4, 60], [1, 110, 145, 4, 200], [2, 0, 20, 4, 200], [2, 20, 110, 4, 190]];
     assert_eq!(falls("easy(drop=pace)"), expected);
     assert_eq!(falls("easy(drop=pace,pace=full)"), expected);
     assert_eq!(falls("easy"), [[1, 0, 100, 4, 200], [2, 0, 100, 4, 200]]);
     // No job goes further down than it must: 100 W are saved at 0.8.
-    let little = workload(&[(0, 4, 100)], "job,paces\n1,1:200 0.8:150 0.5:60\n", "time,cap,announced\n0,800,0\n20,700,20\n");
+    let little =
+        workload(&[(0, 4, 100)], "job,paces\n1,1:200 0.8:150 0.5:60\n", "time,cap,announced\n0,800,0\n20,700,20\n");
     assert_eq!(rows(&little, "easy(drop=pace)"), [[1, 0, 20, 4, 200], [1, 20, 120, 4, 150]]);
 }
 

@@ -18,7 +18,8 @@ impl NaiveShapeWorld<'_> {
                 let job = &self.run[at];
                 job.size * (job.watts() - job.job.watts_at(pace))
             };
-            let most = able.max_by_key(|&at| (saves(at, self.run[at].job.paces.len()), std::cmp::Reverse(self.run[at].at)));
+            let most =
+                able.max_by_key(|&at| (saves(at, self.run[at].job.paces.len()), std::cmp::Reverse(self.run[at].at)));
             let Some(at) = most.filter(|_| over > 0) else { return };
             let slower = self.run[at].pace + 1..=self.run[at].job.paces.len();
             let enough = slower.clone().find(|&pace| saves(at, pace) >= over);

@@ -59,7 +59,10 @@ impl NaiveShapeWorld<'_> {
                 continue;
             }
             if last > now {
-                if self.plan(head, &self.spans(None), self.rules.shape == "start").is_some_and(|(start, _)| start <= last) {
+                if self
+                    .plan(head, &self.spans(None), self.rules.shape == "start")
+                    .is_some_and(|(start, _)| start <= last)
+                {
                     continue;
                 }
                 self.chosen[head] = Some(size);

@@ -53,7 +53,11 @@ impl NaiveSizedJob {
 
     /// Run time of a table at a size and a pace.
     fn seconds(&self, table: &BTreeMap<i64, i64>, (size, pace): (i64, usize)) -> i64 {
-        if pace == 0 { table[&size] } else { (table[&size] * 1000 + self.paces[pace - 1].0 - 1) / self.paces[pace - 1].0 }
+        if pace == 0 {
+            table[&size]
+        } else {
+            (table[&size] * 1000 + self.paces[pace - 1].0 - 1) / self.paces[pace - 1].0
+        }
     }
 
     /// Run time at a size and a pace as the scheduler knows it.
@@ -137,7 +141,13 @@ impl<'a> NaiveSizedRun<'a> {
     fn at_time(&self, now: i64) -> SizeMoment {
         let progress = (now - self.since - self.stall).max(0);
         let left = (self.left.0 - progress, self.left.1 - progress);
-        SizeMoment { time: now, size: self.size, pace: self.pace, stall: (self.stall - (now - self.since)).max(0), left }
+        SizeMoment {
+            time: now,
+            size: self.size,
+            pace: self.pace,
+            stall: (self.stall - (now - self.since)).max(0),
+            left,
+        }
     }
 
     /// Its state before this instant.

@@ -172,7 +172,8 @@ fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
         Experiment::new(&spec, workload).run(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}"));
     let mut rows = vec![Vec::new(); workload.len()];
     for segment in &segments.list {
-        let paces = workload.shapes().and_then(|shapes| shapes.shape(segment.job.index())).map(|(shape, _)| &shape.paces);
+        let paces =
+            workload.shapes().and_then(|shapes| shapes.shape(segment.job.index())).map(|(shape, _)| &shape.paces);
         let pace = segment.pace.map(|pace| paces.and_then(|paces| paces.iter().position(|one| *one == pace)));
         let pace = pace.map_or(0, |pace| pace.expect("one of its paces"));
         rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs), pace as i64]);
@@ -263,7 +264,9 @@ fn words(rules: &NaiveShapeRules) -> String {
     let hold = rules.hold.as_ref().map_or(String::new(), |(_, most)| format!(",hold=carbon,most={most}s"));
     let pace = if rules.any_pace { "any" } else { "full" };
     let NaiveShapeRules { shape, ladder, share, drop, .. } = rules;
-    format!("easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop}{migration},cap={cap}{hold},pace={pace})")
+    format!(
+        "easy(shape={shape},resize={resize},ladder={ladder},share={share},drop={drop}{migration},cap={cap}{hold},pace={pace})"
+    )
 }
 
 proptest! {

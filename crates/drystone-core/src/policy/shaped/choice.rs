@@ -99,13 +99,7 @@ impl PassScene<'_> {
         self.best_at_pace(id, sizes, 0, room)
     }
 
-    fn best_at_pace(
-        &self,
-        id: JobId,
-        sizes: &SizeSet,
-        pace: PaceNumber,
-        room: &RoomSteps,
-    ) -> Option<(Time, Procs)> {
+    fn best_at_pace(&self, id: JobId, sizes: &SizeSet, pace: PaceNumber, room: &RoomSteps) -> Option<(Time, Procs)> {
         let watts = self.view.watts_at(id, pace);
         let mut best: Option<(Time, Time, Procs)> = None;
         for size in sizes.iter() {

@@ -1,7 +1,9 @@
 //! Jobs that start with another size than the preferred, and that change their size while they run.
 
 use super::{PolicyViolation, Session};
-use crate::model::{Decimal, JobId, JobKind, JobShape, PaceNumber, ProcSet, Procs, SizeSet, Span, Speedup, Time, WorkloadShapes};
+use crate::model::{
+    Decimal, JobId, JobKind, JobShape, PaceNumber, ProcSet, Procs, SizeSet, Span, Speedup, Time, WorkloadShapes,
+};
 use crate::parts::RunningJob;
 use crate::policy::{KnownEntry, Phase, Placement, PolicyEvent, ShapeWorld, SizeBase, SizeState, StartReason};
 use std::collections::BTreeMap;
@@ -193,9 +195,8 @@ impl Session {
         self.entry_in(job, Phase::Running, "change its pace")?;
         self.check_pace(job, pace, "run")?;
         let view = self.s.view();
-        let refuse = |session: &Session, why: &str| {
-            Err(session.refusal(job, format!("cannot change to pace {pace}: {why}")))
-        };
+        let refuse =
+            |session: &Session, why: &str| Err(session.refusal(job, format!("cannot change to pace {pace}: {why}")));
         if view.began(job) == now {
             return refuse(self, "it starts at this instant");
         }

@@ -290,7 +290,9 @@ impl Speedup {
         });
         match exact {
             Some(seconds) => Span(i64::try_from(seconds).unwrap_or(TIME_LIMIT).min(TIME_LIMIT)),
-            None => times.iter().fold(Span::ZERO, |sum, &(size, pace, time)| sum + self.convert(pace.share_of(time), size, to)),
+            None => times
+                .iter()
+                .fold(Span::ZERO, |sum, &(size, pace, time)| sum + self.convert(pace.share_of(time), size, to)),
         }
     }
 

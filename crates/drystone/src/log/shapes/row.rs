@@ -129,7 +129,9 @@ fn paces(cell: &str) -> Result<Vec<JobPace>, String> {
             return Err(format!("two paces have speed {speed}; leave one out"));
         }
         if speed > before {
-            return Err(format!("the speed {speed} comes after {before}; list the paces from the fastest to the slowest"));
+            return Err(format!(
+                "the speed {speed} comes after {before}; list the paces from the fastest to the slowest"
+            ));
         }
         if less >= more {
             return Err(format!(
