@@ -133,7 +133,7 @@ impl PyActions {
         };
         self.note_line(job.py());
         if pace > 0 && procs.is_none() {
-            return Err(error::wrong("pace goes with procs: start(job, procs=view.size(job), pace=1)".into()));
+            return Err(error::wrong("pace goes with procs: start(job, procs=view.size(job), pace=1)"));
         }
         let start = |job| match procs {
             None => self.push(Action::Start { job, why, on: Placement::Any }),

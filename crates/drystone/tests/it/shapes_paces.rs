@@ -1,13 +1,15 @@
 //! Jobs that run more slowly to draw less power, on cases computed by hand.
 
-use drystone::engine::{SegmentEnd, Segments};
+use drystone::engine::{Schedule, Scheduler, SegmentEnd, Segments, Simulation, WorkloadReplay};
 use drystone::experiment::Experiment;
 use drystone::log::clean::Overrun;
 use drystone::log::power::{CapTable, give_power, read_caps};
-use drystone::log::shapes::{give_shapes, read_shapes};
+use drystone::log::shapes::{give_rules, give_shapes, read_shapes};
 use drystone::metrics::SizeReport;
-use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
-use drystone::policy::PolicySpec;
+use drystone::model::{Job, JobId, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone::parts::predict::Forecast;
+use drystone::policy::{Action, Actions, PassRule, Policy, PolicyEvent, PolicySpec, StartReason, View};
+use serde::{Deserialize, Serialize};
 
 /// Jobs of submit, processors and run time on eight processors, with a table of shapes and caps.
 fn workload(rows: &[(i64, u32, i64)], table: &str, caps: &str) -> Workload {
@@ -26,6 +28,17 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
     let result = Experiment::new(&spec, workload).run(&mut segments);
     result.unwrap_or_else(|error| panic!("{policy}: {error}")).expect("nothing stops it");
     segments.list.sort_by_key(|one| (one.job, one.start));
+    // Saved and restored after every instant it comes out the same.
+    let mut restored = Segments::default();
+    let begin = || Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload));
+    let mut one = begin();
+    while one.step(&mut restored).unwrap_or_else(|error| panic!("{policy}: {error}")) {
+        let bytes = one.save().expect("saved");
+        one = begin();
+        one.load(&bytes).unwrap_or_else(|error| panic!("{policy}: {error}"));
+    }
+    restored.list.sort_by_key(|one| (one.job, one.start));
+    assert_eq!(restored.list, segments.list, "{policy}, restored after every instant");
     segments
 }
 
@@ -147,6 +160,85 @@ fn a_job_that_no_cap_lets_run_at_full_pace_is_planned_at_a_slower_one() {
     let spec: PolicySpec = "easy(pace=full)".parse().expect("a policy");
     let error = Experiment::new(&spec, &slow).run(&mut ()).expect_err("it waits for ever").to_string();
     assert!(error.contains("1600 W"), "{error}");
+}
+
+#[test]
+fn limits_go_with_the_pace() {
+    // It is killed after 50 s at full pace; at half speed after 100.
+    let jobs = vec![Job::new(Time(0), 4, Span(100)), Job::new(Time(0), 4, Span(50))];
+    let truth = |number, run| Truth { run: Span(run), number, status: LogStatus::Completed };
+    let made = Workload::new(Machine::new(8), jobs, vec![truth(1, 100), truth(2, 80)], Provenance::default());
+    let table = read_shapes("shapes", PAIR).expect("a table");
+    let killed = give_shapes(made.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
+    let killed = give_power(killed, &read_caps("caps", "time,cap\n0,1000\n").expect("caps"), 0).expect("power");
+    assert_eq!(rows(&killed, "easy")[1], [2, 0, 100, 4, 50]);
+    // A job that slows down at 20 has 160 s left, and a limit that stays at 100.
+    let jobs = vec![Job::new(Time(0), 4, Span(100))];
+    let made = Workload::new(Machine::new(8), jobs, vec![truth(1, 100)], Provenance::default());
+    let table = read_shapes("shapes", "job,paces\n1,1:200 0.5:60\n").expect("a table");
+    let slow = give_shapes(made.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
+    let caps = read_caps("caps", "time,cap,announced\n0,800,0\n20,400,20\n").expect("caps");
+    let slow = give_power(slow, &caps, 0).expect("power");
+    assert_eq!(rows(&slow, "easy(drop=pace)"), [[1, 0, 20, 4, 200], [1, 20, 180, 4, 60]]);
+    let slow = give_rules(slow, "limit=wall".parse().expect("a rule"));
+    assert_eq!(rows(&slow, "easy(drop=pace)"), [[1, 0, 20, 4, 200], [1, 20, 100, 4, 60]]);
+}
+
+#[test]
+fn a_suspended_job_keeps_its_pace() {
+    // At 40 there are 850 W: job 2 waits with 60 s left at half speed, and goes on when job 1 is over.
+    let caps = "time,cap,announced\n0,1000,0\n40,850,40\n";
+    let suspends = workload(&[(0, 4, 100), (0, 4, 50)], PAIR, caps);
+    let expected = [[1, 0, 100, 4, 200], [2, 0, 40, 4, 50], [2, 100, 160, 4, 50]];
+    assert_eq!(rows(&suspends, "easy(drop=suspend)"), expected);
+}
+
+/// Actions of a policy under test, at its decisions.
+#[derive(Serialize, Deserialize)]
+struct PaceScript(Vec<Vec<Action>>);
+
+impl Policy for PaceScript {
+    fn name(&self) -> &str {
+        "script"
+    }
+
+    fn observe(&mut self, _: PolicyEvent, _: &View<'_>) {}
+
+    fn decide(&mut self, _: &View<'_>, actions: &mut Actions) {
+        if !self.0.is_empty() {
+            self.0.remove(0).into_iter().for_each(|action| actions.push(action));
+        }
+    }
+}
+
+#[test]
+fn impossible_changes_of_pace_are_refused() {
+    // Job 2 arrives at 5. Job 1 may shrink at 50.
+    let table = "job,kind,min,max,every,paces\n1,malleable,2,4,50,1:200 0.5:50\n2,rigid,,,,\n";
+    let pair = workload(&[(0, 4, 100), (5, 1, 10)], table, "time,cap,announced\n0,1000,0\n3,300,3\n");
+    let start = |pace| Action::StartWith {
+        job: JobId(0),
+        procs: 4,
+        pace,
+        why: StartReason::Planned,
+        on: drystone::policy::Placement::Any,
+    };
+    let change = |pace| Action::SetPace { job: JobId(0), pace };
+    let shrink = Action::Resize { job: JobId(0), procs: 2, at_once: false };
+    for (script, part) in [
+        (vec![vec![start(2)]], "cannot start at pace 2: it has no such pace"),
+        (vec![vec![change(1)]], "cannot change its pace: it is Waiting"),
+        (vec![vec![start(1), change(0)]], "cannot change to pace 0: it starts at this instant"),
+        (vec![vec![start(1)], vec![change(2)]], "cannot run at pace 2: it has no such pace"),
+        (vec![vec![start(1)], vec![change(0)]], "cannot change to pace 0: that takes 600 W more, and 100 W are left"),
+        (vec![vec![start(1)], vec![shrink, change(0)]], "cannot change to pace 0: a change of its size is pending"),
+    ] {
+        let scheduler =
+            Scheduler { policy: Box::new(PaceScript(script)), forecast: Forecast::default(), pass: PassRule::Instant };
+        let mut one = Simulation::new(pair.machine(), scheduler, WorkloadReplay::new(&pair));
+        let error = one.run(&mut Schedule::default()).expect_err(part).to_string();
+        assert!(error.contains(part), "{error} does not say {part}");
+    }
 }
 
 #[test]
