@@ -242,6 +242,27 @@ def test_sizes_and_power_are_read_from_tables(tmp_path: Path) -> None:
         ds.read(log, shapes=tmp_path / "wrong.csv")
 
 
+def test_paces_are_read_from_tables_and_seen(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    row = "{0} 0 -1 {1} 4 -1 -1 4 {1} -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    log.write_text("; MaxProcs: 8\n" + row.format(1, 60) + row.format(2, 50))
+    (tmp_path / "shapes.csv").write_text("job,watts,paces\n1,200,\n2,,1:200 0.5:50\n")
+    read = ds.read(log, shapes=tmp_path / "shapes.csv", idle=10)
+    seen: list[tuple[list[tuple[float, int]], int]] = []
+
+    class Slow:
+        def decide(self, view: ds.View, actions: ds.Actions) -> None:
+            seen.extend((view.paces(job), view.pace(job)) for job in view.running.id)
+            for job in view.waiting.id:
+                actions.start(job, procs=view.size(job), pace=len(view.paces(job)) - 1)
+
+    jobs = ds.simulate(read, Slow()).jobs
+    # 50 s at half speed.
+    assert jobs["end"].tolist() == [60, 100] and jobs["pace_first"].tolist() == [1.0, 0.5]
+    assert jobs["slowed"].tolist() == [0, 100] and jobs["energy"].tolist() == [48_000, 20_000]
+    assert all(pace == (len(paces) - 1) for paces, pace in seen)
+
+
 def test_a_policy_sees_sizes_and_chooses_one(tmp_path: Path) -> None:
     seen: list[list[int]] = []
 

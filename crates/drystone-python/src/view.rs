@@ -179,8 +179,8 @@ impl PyView {
         })?
     }
 
-    /// Returns the number of the present pace of a running or suspended job, from 0, the full one; 0
-    /// of any other.
+    /// Returns the number of the present pace of a running or suspended job, from 0, the full one;
+    /// 0 of any other.
     fn pace(&self, job: &Bound<'_, PyAny>) -> PyResult<u8> {
         let id = job_id(job)?;
         look(self.number, |view, _| Ok(view.pace(known(view, id)?)))?

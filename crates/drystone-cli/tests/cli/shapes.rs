@@ -80,8 +80,8 @@ fn explain_and_gantt_tell_sizes() {
     assert_eq!(rows, [[0, 40, 8], [40, 90, 4], [40, 90, 4], [90, 125, 8]]);
 }
 
-/// 600 W have to go at 20: 560 of job 1 at half speed, 40 of job 2 at 0.9. At 110 job 2 is over, and
-/// job 1 runs at its full pace until 145.
+/// 600 W have to go at 20: 560 of job 1 at half speed, 40 of job 2 at 0.9. At 110 job 2 is over,
+/// and job 1 runs at its full pace until 145.
 #[test]
 fn schedules_and_stories_tell_paces() {
     let jobs = [line(1, 0, 100, 4, 100), line(2, 0, 100, 4, 100)];

@@ -236,8 +236,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Watts of each processor that a job holds at its present pace, above idle; of a job that is to
-    /// start, at the full one.
+    /// Watts of each processor that a job holds at its present pace, above idle; of a job that is
+    /// to start, at the full one.
     #[must_use]
     pub fn watts(&self, id: JobId) -> i64 {
         self.watts_at(id, self.pace(id))

@@ -9,5 +9,6 @@ mod hand_back;
 mod room;
 mod sets;
 mod shrink;
+mod unsuitable;
 mod words;
 mod world;

@@ -68,7 +68,7 @@ fn a_job_starts_slowly_where_it_then_ends_earlier() {
     assert_eq!(rows(&beside(20), "easy"), [[1, 0, 20, 4, 200], [2, 20, 70, 4, 200]]);
     // Both ends are at 100: the full pace is taken.
     assert_eq!(rows(&beside(50), "easy"), [[1, 0, 50, 4, 200], [2, 50, 100, 4, 200]]);
-    // Nobody else makes use of paces.
+    // Other policies make no use of paces.
     for policy in ["easy(pace=full)", "fcfs", "greedy", "conservative"] {
         assert_eq!(rows(&beside(100), policy), [[1, 0, 100, 4, 200], [2, 100, 150, 4, 200]], "{policy}");
     }
@@ -113,9 +113,10 @@ fn a_slow_run_is_backfilled_around_the_reservation() {
 
 #[test]
 fn jobs_slow_down_where_a_cap_falls() {
-    // 600 W have to go at 20. Job 1 can save 560, job 2 120; the first goes to its slowest pace, the
-    // second to the first one that saves the other 40. 80 s of job 1 are 160 at half speed; 80 of the
-    // 100 s of job 2 are 90 of its 112. At 110 job 1 has 70 s left at half speed, 35 at full speed.
+    // 600 W have to go at 20. Job 1 can save 560, job 2 120; the first goes to its slowest pace,
+    // the second to the first one that saves the other 40. 80 s of job 1 are 160 at half speed; 80
+    // of the 100 s of job 2 are 90 of its 112. At 110 job 1 has 70 s left at half speed, 35 at full
+    // speed.
     let table = "job,paces\n1,1:200 0.8:150 0.5:60\n2,1:200 0.9:190 0.8:170\n";
     let falls = |policy| {
         rows(&workload(&[(0, 4, 100), (0, 4, 100)], table, "time,cap,announced\n0,1600,0\n20,1000,20\n"), policy)
@@ -143,8 +144,8 @@ fn jobs_shrink_where_slower_paces_save_too_little() {
 
 #[test]
 fn sizes_and_paces_are_chosen_together() {
-    // 400 W are left beside job 1: 2 processors at the full pace end at 200, 4 at 0.6 at 167, since 100
-    // s at 4 are 166.7 at 0.6.
+    // 400 W are left beside job 1: 2 processors at the full pace end at 200, 4 at 0.6 at 167, since
+    // 100 s at 4 are 166.7 at 0.6.
     let table = "job,kind,min,max,watts,paces\n1,rigid,,,100,\n2,moldable,1,4,,1:200 0.6:100\n";
     let both = workload(&[(0, 4, 1000), (0, 4, 100)], table, "time,cap\n0,800\n");
     assert_eq!(rows(&both, "easy(shape=start-now)")[1], [2, 0, 167, 4, 100]);
@@ -186,7 +187,8 @@ fn limits_go_with_the_pace() {
 
 #[test]
 fn a_suspended_job_keeps_its_pace() {
-    // At 40 there are 850 W: job 2 waits with 60 s left at half speed, and goes on when job 1 is over.
+    // At 40 there are 850 W: job 2 waits with 60 s left at half speed, and goes on when job 1 is
+    // over.
     let caps = "time,cap,announced\n0,1000,0\n40,850,40\n";
     let suspends = workload(&[(0, 4, 100), (0, 4, 50)], PAIR, caps);
     let expected = [[1, 0, 100, 4, 200], [2, 0, 40, 4, 50], [2, 100, 160, 4, 50]];
@@ -252,7 +254,7 @@ fn a_wrong_pace_says_what_is_expected() {
         ("1:300 0.8:-1", "no whole number of watts"),
         ("1:300 0.8:210 0.8:200", "two paces have speed 0.8"),
         ("1:300 0.5:210 0.8:200", "from the fastest to the slowest"),
-        ("1:300 0.8:300", "does not draw less"),
+        ("1:300 0.8:300", "a slower pace must draw less"),
     ] {
         let error = read_shapes("t.csv", &format!("job,paces\n7,{cell}\n")).expect_err(cell).to_string();
         assert!(error.starts_with("t.csv, line 2: paces: ") && error.contains(part), "{cell}: {error}");

@@ -93,8 +93,8 @@ impl PassScene<'_> {
         sizes.at_least(low).unwrap_or(size)
     }
 
-    /// Returns the start and size with the earliest predicted end at the full pace, the smaller size
-    /// of equals.
+    /// Returns the start and size with the earliest predicted end at the full pace, the smaller
+    /// size of equals.
     pub(super) fn best(&self, id: JobId, sizes: &SizeSet, room: &RoomSteps) -> Option<(Time, Procs)> {
         self.best_at_pace(id, sizes, 0, room)
     }
@@ -113,8 +113,8 @@ impl PassScene<'_> {
         best.map(|(_, start, size)| (start, size))
     }
 
-    /// Returns the planned start, size and pace of the job that heads the queue: at the fastest pace
-    /// at which a plan can hold it; `None` if none can.
+    /// Returns the planned start, size and pace of the job that heads the queue: at the fastest
+    /// pace at which a plan can hold it; `None` if none can.
     pub(super) fn choose(&self, id: JobId, rule: ShapeRule, wish: &SizeWish) -> Option<(Time, SizeAtPace)> {
         let waits = matches!(wish, SizeWish::First(_)) && rule == ShapeRule::Start;
         self.plan(id, wish, waits, &self.room)
@@ -153,8 +153,8 @@ impl PassScene<'_> {
         Some((room.earliest(size, self.view.watts_at(id, pace), run)?, size))
     }
 
-    /// Returns the size and pace with which a job starts now: those of its plan, if that begins now,
-    /// or slower ones that fit and are predicted to end before the plan does. Of several the
+    /// Returns the size and pace with which a job starts now: those of its plan, if that begins
+    /// now, or slower ones that fit and are predicted to end before the plan does. Of several the
     /// earliest end counts, then the faster pace, then the smaller size.
     pub(super) fn shape_now(
         &self,
@@ -179,8 +179,8 @@ impl PassScene<'_> {
         best.map(|(_, shape)| shape).or(planned)
     }
 
-    /// Returns the size and pace with which a job behind the head starts now, in the room beside the
-    /// reservation.
+    /// Returns the size and pace with which a job behind the head starts now, in the room beside
+    /// the reservation.
     pub(super) fn shape_beside(&self, id: JobId, wish: &SizeWish) -> Option<SizeAtPace> {
         let full = self.size_now(id, wish, &self.room).map(|size| (self.now, (size, 0)));
         if self.slower_paces(id).next().is_none() {

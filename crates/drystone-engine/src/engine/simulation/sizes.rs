@@ -35,8 +35,8 @@ impl ShapeMachine {
         self.truths = other.truths.clone();
     }
 
-    /// Returns the true run time of a job at a size and a pace; `None` of one without a shape. Where
-    /// a limit ends the job, it is that of all its work.
+    /// Returns the true run time of a job at a size and a pace; `None` of one without a shape.
+    /// Where a limit ends the job, it is that of all its work.
     fn run_at(&self, session: &Session, id: JobId, (size, pace): (Procs, PaceNumber)) -> Option<Span> {
         let shapes = session.view().shapes()?;
         let (truth, shape) = (self.truths.get(shapes.index(id)?)?, shapes.shape(id)?);

@@ -263,8 +263,8 @@ impl Speedup {
         }
     }
 
-    /// Returns times at several sizes and speeds as one time at another size and speed 1, rounded up
-    /// once.
+    /// Returns times at several sizes and speeds as one time at another size and speed 1, rounded
+    /// up once.
     #[must_use]
     pub fn convert_all(&self, times: &[(Procs, Decimal, Span)], to: Procs) -> Span {
         // Work as a fraction: seconds times speed.

@@ -135,8 +135,8 @@ fn paces(cell: &str) -> Result<Vec<JobPace>, String> {
         }
         if less >= more {
             return Err(format!(
-                "at speed {speed} a processor draws {less} W, and {more} W at {before}; a slower pace that does not draw less \
-                 helps nobody: leave it out"
+                "at speed {speed} a processor draws {less} W, and {more} W at {before}; a slower pace must draw less, so \
+                 leave it out"
             ));
         }
     }
