@@ -33,16 +33,13 @@ impl ModelSite {
         let now = at.div_euclid(1000);
         let mut place = 0;
         while place < self.outside.len() {
-            let Some(ledger) = &mut self.cluster.ledger else { return };
-            let first = self.outside[place].first();
-            let refused = first.and_then(|job| ledger.submission(job, &self.cluster.machine));
-            if refused.is_some() {
+            if self.is_refused(&self.outside[place]) {
                 place += 1;
                 continue;
             }
             let Some(mut entries) = self.outside.remove(place) else { return };
             entries.iter_mut().for_each(|job| (job.submit, job.accrue) = (now, now));
-            if let Some(job) = entries.first() {
+            if let (Some(ledger), Some(job)) = (&mut self.cluster.ledger, entries.first()) {
                 ledger.submit(job, &self.cluster.machine);
             }
             self.queue_up(at, entries);

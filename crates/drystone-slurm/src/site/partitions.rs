@@ -36,6 +36,13 @@ impl ModelSite {
         }
     }
 
+    /// Returns whether a limit keeps a job from being submitted: one of the QOS of any of its
+    /// partitions does.
+    pub(super) fn is_refused(&self, entries: &[Pending]) -> bool {
+        let Some(ledger) = &self.cluster.ledger else { return false };
+        entries.iter().any(|entry| ledger.submission(entry, &self.cluster.machine).is_some())
+    }
+
     /// A submission counted in the partition of `from`, and counts in that of `to` from now on:
     /// each partition may have a QOS with limits of its own.
     pub(super) fn count_in(&mut self, from: &Pending, to: &Pending) {

@@ -124,9 +124,7 @@ impl ModelSite {
     /// room.
     fn arrive(&mut self, at: i64, entries: Vec<Pending>) {
         let Some(job) = entries.first() else { return };
-        let machine = &self.cluster.machine;
-        let refused = self.cluster.ledger.as_ref().and_then(|ledger| ledger.submission(job, machine));
-        if refused.is_some() {
+        if self.is_refused(&entries) {
             self.outside.push_back(entries);
             return;
         }

@@ -91,6 +91,24 @@ fn a_limit_of_one_partition_leaves_the_other() {
     assert_starts(LIMITED, &rows, &[0, 10, 300]);
 }
 
+/// `GrpSubmit=2` of the QOS of `shut`, as a real 22.05 was seen to count it. Job 1 has started in
+/// `free` and counts there, so job 2 is the second of `shut`. Job 3 names `free` first, and is
+/// refused for `shut` all the same until job 2 ends.
+#[test]
+fn a_submission_counts_where_the_job_starts_and_is_refused_by_any_partition() {
+    let conf = "AccountingStorageType=accounting_storage/slurmdbd\n\
+        AccountingStorageEnforce=associations,limits,qos\nNodeName=n[1-4] CPUs=1\n\
+        PartitionName=shut Nodes=n[1-2] Default=YES MaxTime=INFINITE QOS=shut\n\
+        PartitionName=free Nodes=n[3-4] MaxTime=INFINITE\n";
+    let rows: [Row; 4] = [
+        (0, &["shut"], 1, 10, 300),
+        (4, &["shut", "free"], 2, 10, 100),
+        (14, &["shut"], 1, 10, 200),
+        (16, &["free", "shut"], 1, 10, 50),
+    ];
+    assert_starts(conf, &rows, &[0, 4, 14, 214]);
+}
+
 /// A factor of partitions gives each entry a priority of its own: the job is ahead of the other in
 /// one partition and behind it in the other. One node is free at 300 s, and both could have it.
 #[test]
