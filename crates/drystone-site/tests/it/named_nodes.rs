@@ -34,8 +34,13 @@ fn row(id: i64, submit: i64, run: i64, command: &str) -> String {
 fn row_of(partition: &str, id: i64, submit: i64, run: i64, command: &str) -> String {
     let begin = BEGIN + submit;
     let limit = (run + 59) / 60;
+    let node = match partition {
+        "q" => "n3",
+        "r" => "n4",
+        _ => "n1",
+    };
     format!(
-        "{id}|u|a|{partition}|{begin}|{begin}|{begin}|{}|{run}|{limit}|COMPLETED|4|4|1|1|n1|sbatch {command} job.sh\n",
+        "{id}|u|a|{partition}|{begin}|{begin}|{begin}|{}|{run}|{limit}|COMPLETED|4|4|1|1|{node}|sbatch {command} job.sh\n",
         begin + run
     )
 }
@@ -97,13 +102,13 @@ fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i6
     }
 }
 
-/// Of four nodes `p` has two, `q` and `r` one each. Jobs 1 and 2 have `p` for themselves. Job 3 may
-/// be in `q` as well, and starts there at once; job 4 of `q` waits for it, though the node of `r` is
-/// idle. Job 5 names partitions of which its own is none, since somebody has moved it: it waits in
-/// `p`. Job 6 is `r`'s.
+/// Of four nodes `p` has two, `q` one, and `r` that one and the last. Jobs 1 and 2 have `p` for
+/// themselves. Job 3 may be in `q` as well, and starts there at once. Job 4 of `q` waits for it,
+/// though the other node of `r` is idle. Job 5 names partitions of which its own is none, since
+/// somebody has moved it: it waits in `p`. Job 6 is `r`'s.
 #[test]
 fn jobs_start_in_any_of_their_partitions() {
-    let conf = format!("{}PartitionName=r Nodes=n4\n", CONF.replace("n[1-3]", "n[1-4]"));
+    let conf = format!("{}PartitionName=r Nodes=n[3-4]\n", CONF.replace("n[1-3]", "n[1-4]"));
     let rows = [
         row(1, 0, 1_200, ""),
         row(2, 0, 2_400, ""),
@@ -114,6 +119,7 @@ fn jobs_start_in_any_of_their_partitions() {
     ];
     let folder = Folder::new();
     let site = site_of(&folder, &rows, &conf);
+    assert_eq!(site.manifest.pools.len(), 1, "a job of both makes one pool of partitions without a common node");
     assert_starts(&folder, &site, &PLACING, &[0, 0, 20, 140, 1_200, 60]);
 }
 
