@@ -6,7 +6,6 @@
 
 use crate::capacity::{Cause, NodeLoss};
 use crate::format;
-use crate::job_partitions::PartitionUnion;
 use crate::machine::PoolUnit;
 use crate::site::Site;
 use crate::site_job::SiteJob;
@@ -14,6 +13,17 @@ use drystone::model::{NodeClass, NodeShape, Outage, OutageHit, ProcSet, SharedSo
 use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};
+
+/// Several partitions of which jobs ask for any, as one of all their nodes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PartitionUnion {
+    /// Its name among the resources: that of the partition which has all of these nodes, else the
+    /// names of all.
+    pub(crate) name: String,
+    pub(crate) nodes: NodeSet,
+    /// Processors that jobs can have there at once.
+    pub(crate) procs: u64,
+}
 
 /// Nodes of a pool.
 pub(crate) struct Fleet {

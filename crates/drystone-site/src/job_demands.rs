@@ -1,8 +1,7 @@
 //! Demands of the jobs of a site beyond processors, as the one description that every policy
 //! knows.
 
-use crate::fleet::{Fleet, plain};
-use crate::job_partitions::PartitionUnion;
+use crate::fleet::{Fleet, PartitionUnion, plain};
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
 use crate::site::Site;

@@ -1,23 +1,12 @@
 //! Jobs that ask for any of several partitions (`sbatch -p long,short`).
 
-use crate::fleet::{Fleet, plain};
+use crate::fleet::{Fleet, PartitionUnion, plain};
 use crate::site::Site;
 use crate::site_job::SiteJob;
 use drystone::model::NodeShape;
 use drystone_slurm::model::NodeSet;
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
-
-/// Several partitions of which jobs ask for any, as one of all their nodes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct PartitionUnion {
-    /// Its name among the resources: that of the partition which has all of these nodes, else the
-    /// names of all.
-    pub(crate) name: String,
-    pub(crate) nodes: NodeSet,
-    /// Processors that jobs can have there at once.
-    pub(crate) procs: u64,
-}
 
 impl Fleet {
     /// Takes from a shape the partitions that the machine does not have, and all where the job's

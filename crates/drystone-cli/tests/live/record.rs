@@ -1,4 +1,4 @@
-//! `drystone live record` on a private Slurm: what it writes is read as a recording, and the model is
+//! `drystone live record` on a private Slurm: its files are read as a recording, and the model is
 //! held to it.
 
 use super::site::Tests;
@@ -29,8 +29,8 @@ const JOBS: [Submission; 8] = [
     ("long", 1, 1, 1, &["-a", "0-1"]),
 ];
 
-/// Tries: what a busy machine makes late says nothing of the model, and what the model does wrong it
-/// does wrong again.
+/// Tries: delays of a busy machine say nothing of the model, and what the model does wrong it does
+/// wrong again.
 const TRIES: usize = 3;
 
 fn options() -> ClusterOptions {

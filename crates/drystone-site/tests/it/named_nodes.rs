@@ -104,8 +104,8 @@ fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i6
 
 /// Of four nodes `p` has two, `q` one, and `r` that one and the last. Jobs 1 and 2 have `p` for
 /// themselves. Job 3 may be in `q` as well, and starts there at once. Job 4 of `q` waits for it,
-/// though the other node of `r` is idle. Job 5 names partitions of which its own is none, since
-/// somebody has moved it: it waits in `p`. Job 6 is `r`'s.
+/// though the other node of `r` is idle. Job 5 names partitions of which its own is none, as after a
+/// move to another partition: it waits in `p`. Job 6 is of `r`.
 #[test]
 fn jobs_start_in_any_of_their_partitions() {
     let conf = format!("{}PartitionName=r Nodes=n[3-4]\n", CONF.replace("n[1-3]", "n[1-4]"));
@@ -123,8 +123,8 @@ fn jobs_start_in_any_of_their_partitions() {
     assert_starts(&folder, &site, &PLACING, &[0, 0, 20, 140, 1_200, 60]);
 }
 
-/// Slurm starts no job in a partition with a shorter limit, or with too few nodes for it: jobs 3 and
-/// 4 wait for `p`, job 5 does not.
+/// Slurm starts no job in a partition with a shorter limit, or with too few nodes for it: jobs 3
+/// and 4 wait for `p`, job 5 does not.
 #[test]
 fn partitions_that_do_not_allow_a_job_are_none_of_its() {
     let conf = CONF.replace("Nodes=n3", "Nodes=n3 MaxTime=30");

@@ -285,7 +285,8 @@ impl SiteAtWork {
     }
 
     /// Returns the waiting jobs that ask for more than this of a resource that passes know nothing
-    /// of: no licence of the configuration, and on a machine with nodes only what changes over time.
+    /// of: no licence of the configuration, and on a machine with nodes only what changes over
+    /// time.
     fn short_jobs(&self, view: &View<'_>, left: &[i64]) -> BTreeSet<u32> {
         let Some(table) = table(view) else { return BTreeSet::new() };
         let licences = &self.site.cluster().machine.resources.licences;

@@ -247,8 +247,8 @@ impl JobBackground<'_> {
     }
 }
 
-/// Holds a job to its partition's fewest and most nodes. One that asks for processors alone may have
-/// as many nodes as the partition wants.
+/// Holds a job to its partition's fewest and most nodes. One that asks for processors alone may
+/// have as many nodes as the partition wants.
 fn bind_to_range(pending: &mut Pending, machine: &ModelMachine) {
     pending.bind_nodes(machine);
     if machine.cpus.iter().any(|&cpus| cpus > 1) {

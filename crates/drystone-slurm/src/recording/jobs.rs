@@ -79,8 +79,8 @@ pub struct JobRecords {
 }
 
 impl JobRecords {
-    /// Takes in what `scontrol -o -d show job` prints. Returns the shares of nodes of jobs that were
-    /// not seen to run before, as happenings without a time.
+    /// Takes in what `scontrol -o -d show job` prints. Returns the shares of nodes of jobs that
+    /// were not seen to run before, as happenings without a time.
     pub fn look(&mut self, shown: &str) -> Vec<String> {
         let mut shares = Vec::new();
         for line in shown.lines() {
@@ -247,8 +247,8 @@ fn own_shares(line: &str) -> Vec<String> {
 }
 
 /// The fewest and the most nodes that a job asks for; 0 for no bound. Of a job that waits Slurm
-/// shows a range where it asks for one. A job that was not seen to wait counts as asking for as many
-/// as it got.
+/// shows a range where it asks for one. A job that was not seen to wait counts as asking for as
+/// many as it got.
 fn bounds(job: &SeenJob) -> (u32, u32) {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
     let shown = known(&job.asked, "NumNodes");
@@ -328,7 +328,7 @@ mod tests {
     fn lines_have_what_jobs_asked_for_and_what_came_of_them() {
         let mut records = JobRecords::default();
         assert_eq!(records.look(WAITS), ["alloc 6 n[1-2]:cpus=0-1:mem=1000:gres="]);
-        assert_eq!(records.counts(), (2, 2), "what is left of an array is no job");
+        assert_eq!(records.counts(), (2, 2), "the rest of an array is no job");
         let mut withdrawn = records.clone();
         withdrawn.look(&WAITS.replace("JobState=PENDING", "JobState=CANCELLED"));
         assert_eq!(cells(&withdrawn, "7")["start"], "-1", "it had no nodes");

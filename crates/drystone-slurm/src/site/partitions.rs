@@ -1,5 +1,5 @@
-//! Jobs in several partitions. The queue has an entry for each, and the job starts by the first that
-//! finds room.
+//! Jobs in several partitions. The queue has an entry for each, and the job starts by the first
+//! that finds room.
 
 use super::ModelSite;
 use crate::model::Pending;

@@ -204,8 +204,8 @@ fn a_job_without_a_counted_resource_holds_no_processor() {
 
 /// Four nodes of one processor, of which `long` has two and `short` the others. Job 1 has one of
 /// `long` for 1,000 s. Job 2 wants two nodes of either and has those of `short`. Job 3 is like it:
-/// its limit of 20 min is above that of `brief`, which it names as well. It waits for `short`, where
-/// two nodes are free at 600 s.
+/// its limit of 20 min is above that of `brief`, which it names as well. It waits for `short`,
+/// where two nodes are free at 600 s.
 #[test]
 fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
     let dir = tempfile::tempdir().expect("a folder");

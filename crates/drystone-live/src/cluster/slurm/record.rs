@@ -1,5 +1,5 @@
-//! Recording of a test cluster: slurmctld's log with what its schedulers say when they are asked to,
-//! and looks at the jobs. `drystone reproduce slurm` holds the model to it.
+//! Recording of a test cluster: slurmctld's log with all that its schedulers can say, and looks at
+//! the jobs. `drystone reproduce slurm` holds the model to it.
 
 use super::run::Runner;
 use drystone_slurm::recording::{JobRecords, epoch, log_events};
