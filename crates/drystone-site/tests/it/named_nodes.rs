@@ -70,7 +70,6 @@ fn jobs_wait_for_the_nodes_that_they_name() {
     ];
     let folder = Folder::new();
     let site = site_of(&folder, &rows, CONF);
-    let pool = site.pool_workload(0).expect("a workload");
     let warnings = site.manifest.warnings.join("\n");
     for sentence in ["the node n3, such as 5: the partition lacks these nodes", "the node n7 and 2 more, such as 6"] {
         assert!(warnings.contains(sentence), "{warnings}");
@@ -104,8 +103,8 @@ fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i6
 
 /// Of four nodes `p` has two, `q` one, and `r` that one and the last. Jobs 1 and 2 have `p` for
 /// themselves. Job 3 may be in `q` as well, and starts there at once. Job 4 of `q` waits for it,
-/// though the other node of `r` is idle. Job 5 names partitions of which its own is none, as after a
-/// move to another partition: it waits in `p`. Job 6 is of `r`.
+/// though the other node of `r` is idle. Job 5 names partitions of which its own is none, as after
+/// a move to another partition: it waits in `p`. Job 6 is of `r`.
 #[test]
 fn jobs_start_in_any_of_their_partitions() {
     let conf = format!("{}PartitionName=r Nodes=n[3-4]\n", CONF.replace("n[1-3]", "n[1-4]"));

@@ -5,9 +5,10 @@ use crate::exit::{CommandFailure, CommandOutcome, DONE};
 use crate::interrupt;
 use crate::output::message;
 use crate::output::number::plural;
+use drystone_live::clock::{DaemonClock, MachineClock};
 use drystone_live::cluster::slurm::record::ClusterRecorder;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Interval of looks at the jobs.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -20,20 +21,21 @@ pub(super) fn record(args: &RecordArgs) -> CommandOutcome {
     let stop = interrupt::stop_in_order();
     let mut recorder = ClusterRecorder::begin(args.conf.clone(), args.log.clone()).map_err(CommandFailure::usage)?;
     message::note("slurmctld logs what its schedulers do; submit jobs now, with limits and run times of minutes");
-    let (begin, mut next, mut quiet) = (Instant::now(), Instant::now(), 0);
+    let mut clock = MachineClock::new();
+    let (begin, mut next, mut quiet) = (clock.steady(), clock.steady(), 0);
     loop {
         let (jobs, left) = recorder.look().map_err(CommandFailure::usage)?;
         quiet = if jobs > 0 && left == 0 { quiet + 1 } else { 0 };
         let over = match args.time {
-            Some(time) => begin.elapsed() >= time,
+            Some(time) => clock.steady() - begin >= time,
             None => quiet >= QUIET,
         };
         if over {
             break;
         }
         next += PERIOD;
-        while Instant::now() < next && !stop.load(Ordering::SeqCst) {
-            std::thread::sleep(NAP.min(next.saturating_duration_since(Instant::now())));
+        while clock.steady() < next && !stop.load(Ordering::SeqCst) {
+            clock.sleep(NAP.min(next.saturating_sub(clock.steady())));
         }
         if stop.load(Ordering::SeqCst) {
             break;

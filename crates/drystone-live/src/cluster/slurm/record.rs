@@ -2,12 +2,13 @@
 //! the jobs. `drystone reproduce slurm` holds the model to it.
 
 use super::run::Runner;
+use crate::clock::{DaemonClock, MachineClock, wall, wall_millis};
 use drystone_slurm::recording::{JobRecords, epoch, log_events};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Flags of slurmctld that make its schedulers say what they do.
 const FLAGS: [&str; 2] = ["Backfill", "Priority"];
@@ -113,27 +114,28 @@ impl ClusterRecorder {
             ask(&recorder.run, "scontrol", &["setdebugflags", &format!("+{flag}")])?;
         }
         recorder.zone = recorder.find_zone()?;
-        recorder.base = now().as_secs().cast_signed();
+        recorder.base = wall();
         Ok(recorder)
     }
 
     /// The zone of the log, from the line that tells of the flags.
     fn find_zone(&self) -> Result<i64, String> {
-        let until = Instant::now() + PATIENCE;
+        let mut clock = MachineClock::new();
+        let until = clock.steady() + PATIENCE;
         loop {
             let text = self.logged()?;
             let stamp = text.lines().rev().find_map(|line| epoch(line.strip_prefix('[')?.split(['.', ']']).next()?));
             if let Some(stamp) = stamp {
-                let lead = stamp - now().as_secs().cast_signed();
+                let lead = stamp - wall();
                 return Ok((lead + QUARTER / 2).div_euclid(QUARTER) * QUARTER);
             }
-            if Instant::now() > until {
+            if clock.steady() > until {
                 return Err(format!(
                     "{}: slurmctld has written nothing there since its level was raised; --log names its log",
                     self.log.display()
                 ));
             }
-            std::thread::sleep(Duration::from_millis(50));
+            clock.sleep(Duration::from_millis(50));
         }
     }
 
@@ -155,7 +157,7 @@ impl ClusterRecorder {
     /// # Errors
     /// Slurm does not answer.
     pub fn look(&mut self) -> Result<(usize, usize), String> {
-        let at = (now().as_millis() as i64) - self.base * 1000;
+        let at = wall_millis() - self.base * 1000;
         let shown = ask(&self.run, "scontrol", &["-o", "-d", "show", "job"])?;
         let shares = self.jobs.look(&shown);
         self.seen.extend(shares.into_iter().map(|share| (at, share)));
@@ -215,11 +217,6 @@ impl Drop for ClusterRecorder {
 
 fn ask(run: &Runner, program: &str, args: &[&str]) -> Result<String, String> {
     run.ask(program, args).map_err(|error| error.to_string())
-}
-
-/// Time since 1970.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Lines `NAME = VALUE`.
