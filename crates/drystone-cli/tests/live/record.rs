@@ -19,8 +19,8 @@ pub(crate) fn tests() -> Tests {
 type Submission = (&'static str, u32, u32, u32, &'static [&'static str]);
 
 const JOBS: [Submission; 8] = [
-    ("long", 8, 2, 4, &[]),
-    ("short", 2, 1, 6, &["-N1-1"]),
+    ("long", 8, 2, 8, &[]),
+    ("short", 4, 1, 8, &["-N1-1"]),
     ("long,short", 6, 1, 3, &[]),
     ("short,long", 2, 2, 5, &["-N2"]),
     ("long", 4, 1, 2, &["--exclusive"]),
@@ -68,7 +68,11 @@ fn recorded() {
             std::thread::sleep(Duration::from_millis(100));
         }
         std::thread::sleep(Duration::from_secs(1));
-        for (partitions, tasks, minutes, seconds, more) in JOBS {
+        for (at, (partitions, tasks, minutes, seconds, more)) in JOBS.into_iter().enumerate() {
+            if at == 2 {
+                // The first two have all nodes, so that looks see the others wait.
+                std::thread::sleep(Duration::from_secs(3));
+            }
             let (tasks, minutes) = (format!("-n{tasks}"), format!("-t{minutes}"));
             let wrap = format!("exec sleep {seconds}");
             let mut args =
@@ -86,7 +90,8 @@ fn recorded() {
             let job = &golden.jobs[at];
             (job.partitions.join(","), job.tasks, job.limit, job.nodes, job.exclusive, job.nice)
         };
-        assert_eq!(asked(2), ("long,short".to_string(), Some((6, 1)), 1, None, false, 0));
+        // Slurm shows the partition of the higher tier first.
+        assert_eq!(asked(2), ("short,long".to_string(), Some((6, 1)), 1, None, false, 0));
         assert_eq!(asked(3), ("short,long".to_string(), Some((2, 1)), 2, Some(2), false, 0));
         assert_eq!((asked(4).4, asked(5).5), (true, 5));
         assert_eq!((golden.jobs[1].one, golden.jobs[6].named.1.join(",")), (Some(true), "n3".to_string()));
