@@ -27,7 +27,7 @@ impl FreeRun {
 pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
     let makes = Makes::new(golden);
     let machine = makes.cluster().machine;
-    let mut jobs: Vec<Pending> = Vec::new();
+    let mut jobs: Vec<Vec<Pending>> = Vec::new();
     let (mut runs, mut real) = (Vec::new(), 0.0);
     // The order of submission in the log is that of the jobs.
     for (at, happening) in &golden.events {
@@ -40,9 +40,14 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
             // Of a job that was sent back, its line has the last submission.
             let second = at.div_euclid(1000);
             let submit = if job.submit > second { second } else { job.submit };
-            real += (job.start - submit) as f64;
             let (id, submit) = (jobs.len() as u32, submit + golden.base);
-            jobs.push(Pending { id, submit, accrue: submit, ..makes.pending(place, *priority, &machine) });
+            let mut entries = makes.entries(place, (*priority, None), None, &machine);
+            entries.retain(|entry| !makes.exceeds_partition(place, entry.part, job.limit * 60));
+            if entries.is_empty() {
+                continue;
+            }
+            real += (job.start + golden.base - submit) as f64;
+            jobs.push(entries.into_iter().map(|entry| Pending { id, submit, accrue: submit, ..entry }).collect());
             runs.push(job.run);
         }
     }
@@ -56,7 +61,8 @@ pub fn free_run(golden: &Golden, phases: u64) -> FreeRun {
         let priorities = priorities.map(|rules| JobPriorities::new(rules, golden.accounts.clone()));
         let mut site = ModelSite::new(cluster, rules, priorities);
         let starts = replay(&mut site, &jobs, &runs, &mut ());
-        let waits = starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job.submit) as f64));
+        let waits =
+            starts.iter().zip(&jobs).filter_map(|(start, job)| start.map(|start| (start - job[0].submit) as f64));
         waits.sum::<f64>() / count
     };
     let mut model: Vec<f64> = (0..phases).map(mean).collect();

@@ -116,7 +116,7 @@ impl Golden {
     pub fn runs_freely(&self) -> bool {
         let waits = |job: &GoldenJob| {
             let begins = job.restarts == 0 && job.task.is_none() && job.eligible.is_some_and(|at| at > job.submit + 1);
-            begins || !job.dependency.is_empty() || !job.reservation.is_empty() || job.partitions.len() > 1
+            begins || !job.dependency.is_empty() || !job.reservation.is_empty()
         };
         let acts = self.events.iter().any(|(_, happening)| matches!(happening, Happening::Action(_)));
         // What the gang scheduler suspends is not simulated.

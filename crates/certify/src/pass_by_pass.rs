@@ -329,7 +329,8 @@ impl<'a> PassReplay<'a> {
     fn prioritise_entry(&mut self, id: u32, priority: i64, part: Option<&str>, nth: usize) {
         let parts = &self.cluster.machine.parts;
         let entries: Vec<u16> = self.queue.iter().filter(|job| job.id == id).map(|job| job.part).collect();
-        if entries.len() < 2 {
+        let several = self.queue.iter().any(|job| job.id == id && job.several);
+        if !several {
             return self.prioritise(id, priority);
         }
         let named = |own: &&u16| part.is_some_and(|part| parts[usize::from(**own)].name == part);

@@ -50,12 +50,17 @@ impl DaemonClock for MachineClock {
 }
 
 /// Seconds since 1970 by the machine's clock.
+pub fn wall() -> i64 {
+    wall_millis().div_euclid(1000)
+}
+
+/// Milliseconds since 1970 by the machine's clock.
 #[expect(
     clippy::disallowed_methods,
     reason = "a daemon lives in time; what it decides is journaled with the time it saw"
 )]
-pub fn wall() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+pub fn wall_millis() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Processor time that this process has taken, its children left out.

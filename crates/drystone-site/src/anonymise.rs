@@ -297,7 +297,7 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
     for at in table.at.items_mut() {
         at.cluster = Symbol(0);
         at.qos = masked(names, at.qos, key, "qos");
-        at.asks = drop_node_names(names, at.asks);
+        at.asks = mask_asked_places(names, at.asks, key, hide);
         at.reservation = masked(names, at.reservation, key, "reservation");
         if hide.partitions {
             at.partition = masked(names, at.partition, key, "partition");
@@ -306,10 +306,18 @@ fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
 }
 
 /// Returns demands without the nodes that they name: an anonymised configuration has none of these.
-fn drop_node_names(names: &mut Symbols, asks: Symbol) -> Symbol {
+/// Names of partitions are masked where others are.
+fn mask_asked_places(names: &mut Symbols, asks: Symbol, key: &AnonymousKey, hide: Hide) -> Symbol {
     let text = names.text(asks).into_owned();
     let is_kept = |word: &&str| !word.starts_with("on=") && !word.starts_with("without=");
-    let words: Vec<&str> = text.split_ascii_whitespace().filter(is_kept).collect();
+    let mask = |word: &str| match word.strip_prefix("partitions=").filter(|_| hide.partitions) {
+        Some(list) => {
+            let masks: Vec<String> = list.split(',').map(|name| key.mask("partition", name.as_bytes())).collect();
+            format!("partitions={}", masks.join(","))
+        }
+        None => word.to_string(),
+    };
+    let words: Vec<String> = text.split_ascii_whitespace().filter(is_kept).map(mask).collect();
     let nameless = words.join(" ");
     if nameless == text { asks } else { names.intern(nameless.as_bytes()) }
 }

@@ -14,6 +14,17 @@ use drystone_slurm::conf::{SlurmConf, expand_hostlist};
 use drystone_slurm::model::{Alloc, IdleNodes, ModelMachine, NodeSet, Pending};
 use std::collections::{BTreeMap, HashMap};
 
+/// Several partitions of which jobs ask for any, as one of all their nodes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PartitionUnion {
+    /// Its name among the resources: that of the partition which has all of these nodes, else the
+    /// names of all.
+    pub(crate) name: String,
+    pub(crate) nodes: NodeSet,
+    /// Processors that jobs can have there at once.
+    pub(crate) procs: u64,
+}
+
 /// Nodes of a pool.
 pub(crate) struct Fleet {
     pub(crate) machine: ModelMachine,
@@ -56,6 +67,11 @@ impl Fleet {
         self.parts.get(name).copied().unwrap_or(self.machine.default_part)
     }
 
+    /// Returns whether there is a partition of this name.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        self.parts.contains_key(name)
+    }
+
     /// Returns whether a partition has a node of this name.
     pub(crate) fn has_node(&self, part: u16, name: &str) -> bool {
         let nodes = &self.machine.parts[usize::from(part)].nodes;
@@ -64,19 +80,26 @@ impl Fleet {
 
     /// Processors that jobs of a partition can have at once.
     pub(crate) fn procs_of(&self, part: u16) -> u64 {
+        self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.cpus_on(part, node))).sum()
+    }
+
+    /// Processors that jobs of a partition can have at once on a node.
+    pub(crate) fn cpus_on(&self, part: u16, node: usize) -> u32 {
         let cap = self.machine.resources.caps.iter().find(|cap| cap.part == part).map_or(u32::MAX, |cap| cap.cpus);
-        self.machine.parts[usize::from(part)].nodes.iter().map(|node| u64::from(self.machine.cpus[node].min(cap))).sum()
+        self.machine.cpus[node].min(cap)
     }
 
     /// The nodes by class: those that follow each other and are alike. A partition that is not the
-    /// whole machine is a feature of its nodes, as `partition:NAME`.
-    pub(crate) fn classes(&self) -> Vec<NodeClass> {
+    /// whole machine is a feature of its nodes, as `partition:NAME`, and so are several of which
+    /// jobs ask for any.
+    pub(crate) fn classes(&self, unions: &[PartitionUnion]) -> Vec<NodeClass> {
         // The names stay apart until the end: a class is compared with each node behind it.
         let mut classes: Vec<(NodeClass, Vec<String>)> = Vec::new();
         let resources = &self.machine.resources;
         let parts: Vec<(String, &NodeSet)> = (self.machine.parts.iter().zip(0..))
             .filter(|&(_, at)| self.procs_of(at) < u64::from(self.procs()))
             .map(|(part, _)| (format!("partition:{}", plain(&part.name)), &part.nodes))
+            .chain(unions.iter().map(|union| (format!("partition:{}", union.name), &union.nodes)))
             .collect();
         for (node, name) in self.names.iter().enumerate() {
             let own = resources.features.iter().filter(|(_, set)| set.contains(node)).map(|(name, _)| name.clone());

@@ -1,7 +1,7 @@
 //! Demands of the jobs of a site beyond processors, as the one description that every policy
 //! knows.
 
-use crate::fleet::{Fleet, plain};
+use crate::fleet::{Fleet, PartitionUnion, plain};
 use crate::jobs::{JobMarks, SiteJobFate};
 use crate::rows::Symbol;
 use crate::site::Site;
@@ -160,6 +160,8 @@ struct PoolResources {
 struct Maker<'a> {
     fleets: BTreeMap<u16, Fleet>,
     idle: BTreeMap<u16, IdleNodes>,
+    /// Several partitions of which jobs ask for any.
+    unions: BTreeMap<u16, Vec<PartitionUnion>>,
     pools: BTreeMap<u16, PoolResources>,
     builder: ResourceTableBuilder,
     misfits: BTreeMap<UnmetDemand, (u64, String)>,
@@ -175,6 +177,7 @@ impl Site {
         let mut maker = Maker {
             fleets: pools.iter().filter_map(|&pool| Some((pool, Fleet::of(self, pool)?))).collect(),
             idle: BTreeMap::new(),
+            unions: BTreeMap::new(),
             pools: BTreeMap::new(),
             builder: ResourceTableBuilder::new(),
             misfits: BTreeMap::new(),
@@ -183,6 +186,8 @@ impl Site {
         if maker.fleets.is_empty() {
             return Ok(AskedDemands { demands: vec![DemandId::NONE; places.len()], ..AskedDemands::default() });
         }
+        let unions = maker.fleets.iter().map(|(&pool, fleet)| (pool, self.partition_unions(fleet, pool)));
+        maker.unions = unions.collect();
         maker.resources(pools.len() > 1)?;
         // Several pools are several machines, whose nodes stand one behind the other.
         let placed = pools.iter().filter_map(|&pool| Some((pool, maker.nodes(pool, self.fill?)?)));
@@ -294,6 +299,8 @@ impl Maker<'_> {
                     counts.insert(format!("partition:{}", part.name), procs);
                 }
             }
+            let unions = self.unions.get(&pool).into_iter().flatten();
+            counts.extend(unions.map(|union| (format!("partition:{}", union.name), union.procs)));
             for (name, total) in counts {
                 let pretty: String = name.split(':').map(plain).collect::<Vec<_>>().join(":");
                 let id =
@@ -308,7 +315,7 @@ impl Maker<'_> {
 
     /// Names the nodes of a pool, those that are alike together, and says how jobs are placed.
     fn nodes(&mut self, pool: u16, fill: NodeFill) -> Option<NodeFloor> {
-        let classes = self.fleets.get(&pool)?.classes();
+        let classes = self.fleets.get(&pool)?.classes(self.unions.get(&pool).map_or(&[], Vec::as_slice));
         let before = self.builder.table().classes().len();
         classes.into_iter().for_each(|class| self.builder.class(class));
         self.builder.fill(fill);
@@ -346,6 +353,7 @@ impl Maker<'_> {
         let mut part = fleet.part(&job.partition);
         let counts_memory = !fleet.machine.resources.memory.is_empty();
         let mut shape = shape(job, counts_memory);
+        let parts = fleet.take_partitions(&mut shape, &job.partition);
         let mut found: Vec<Misfit> = Vec::new();
         let licences = &fleet.machine.resources.licences;
         let has = |(name, count): &(String, u32)| licences.iter().any(|(own, n)| own == name && n >= count);
@@ -354,7 +362,7 @@ impl Maker<'_> {
             shape.licences.retain(has);
             found.push(Misfit::Licence);
         }
-        if lacks_named_nodes(fleet, part, &shape) {
+        if parts.iter().all(|&part| lacks_named_nodes(fleet, part, &shape)) {
             Misfit::Named.relax(&mut shape, 0, 0);
             found.push(Misfit::Named);
         }
@@ -368,9 +376,11 @@ impl Maker<'_> {
         let capped = caps && roomy(fleet, idle, part, procs).is_none();
         let mut fits = |shape: &NodeShape| {
             let number = fleet.number(shape);
-            let pending = fleet.pending(part, procs, Some(shape), number);
-            let nodes = &fleet.machine.parts[usize::from(part)].nodes;
-            let found = idle.place(&pending, nodes, &fleet.machine).is_some();
+            let found = parts.iter().any(|&part| {
+                let pending = fleet.pending(part, procs, Some(shape), number);
+                let nodes = &fleet.machine.parts[usize::from(part)].nodes;
+                idle.place(&pending, nodes, &fleet.machine).is_some()
+            });
             fleet.machine.resources.forget(number);
             found
         };
@@ -453,8 +463,10 @@ impl Maker<'_> {
         for (name, count) in &shape.licences {
             totals.extend(own.named.get(&format!("license:{name}")).map(|&id| (id, u64::from(*count))));
         }
-        let partition = format!("partition:{}", fleet.machine.parts[usize::from(part)].name);
-        totals.extend(own.named.get(&partition).map(|&id| (id, u64::from(job.units))));
+        let union = (!shape.partitions.is_empty()).then(|| fleet.union_of(&shape.partitions));
+        let name = union.map_or_else(|| fleet.machine.parts[usize::from(part)].name.clone(), |union| union.name);
+        let partition = own.named.get(&format!("partition:{name}"));
+        totals.extend(partition.map(|&id| (id, u64::from(job.units))));
         // Demands of each node add up to more than the machine has where a job is recorded on
         // more nodes than there are.
         let all = self.builder.table().resources();
@@ -580,6 +592,8 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
             shape.only = read_node_names(value);
         } else if name == "without" {
             shape.excluded = read_node_names(value);
+        } else if name == "partitions" {
+            shape.partitions = value.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
         } else if let Some(licence) = name.strip_prefix("license/") {
             shape.licences.extend(value.parse().ok().filter(|&n| n > 0).map(|n| (licence.to_string(), n)));
         } else if let Some(name) = name.strip_prefix("gres/") {

@@ -14,6 +14,7 @@ mod foreign;
 mod format;
 mod import;
 mod job_demands;
+mod job_partitions;
 mod jobs;
 mod limits;
 mod machine;

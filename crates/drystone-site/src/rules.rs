@@ -135,7 +135,7 @@ rules! {
     Suspended = "suspended", Marked, "was suspended: it holds its processors from start to end, and its limit is longer by as much";
     Granted = "granted", Noted, "holds more processors than it asked for";
     SizeNodes = "size-nodes", Imputed, "no processors are known: those of its nodes";
-    PartitionList = "partition-list", Changed, "waits for several partitions: the first counts";
+    PartitionList = "partition-list", Changed, "waits for several partitions: the first counts where no slurm.conf describes the nodes";
     Throttle = "throttle", Changed, "an array runs few tasks at once: the others arrive when one of these ends";
     Cause = "cause", Marked, "waited, by the last reason recorded, for more than a place on the machine: a dependency, a hold, a limit, licences";
     Reserved = "reserved", Marked, "ran within a reservation: starts when it did";

@@ -179,7 +179,7 @@ impl<'a> SiteScene<'a> {
         let share = |part: &ScenePool| -> Result<PoolShare, PoolError> {
             let classes = self.site.fill.and_then(|_| Fleet::of(self.site, part.pool)).map(|fleet| {
                 let first = behind;
-                behind += fleet.classes().len();
+                behind += fleet.classes(&self.site.partition_unions(&fleet, part.pool)).len();
                 first..behind
             });
             let summary = &self.site.manifest.pools[usize::from(part.pool)];

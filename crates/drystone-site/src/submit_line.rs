@@ -60,6 +60,8 @@ pub(crate) struct SubmitOptions<'a> {
     pub(crate) only: Option<&'a str>,
     /// `-x`: nodes that it excludes.
     pub(crate) excluded: Option<&'a str>,
+    /// `-p`: a partition, or several.
+    pub(crate) partitions: Option<&'a str>,
 }
 
 impl<'a> SubmitOptions<'a> {
@@ -114,6 +116,7 @@ impl<'a> SubmitOptions<'a> {
             "N" | "nodes" => self.nodes = value,
             "w" | "nodelist" => self.only = value,
             "x" | "exclude" => self.excluded = value,
+            "p" | "partition" => self.partitions = value,
             _ => {}
         }
     }

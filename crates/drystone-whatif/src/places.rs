@@ -109,6 +109,15 @@ fn totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
     all
 }
 
+/// The processors of several partitions of which jobs ask for any, `partition:long_or_short`.
+fn total_of_union(conf: &SlurmConf, resource: &str) -> Option<u64> {
+    let names: Vec<&str> = resource.strip_prefix("partition:")?.split("_or_").collect();
+    let is_named = |name: &str| names.iter().any(|own| *own == plain(name));
+    let parts = conf.partitions.iter().filter(|part| names.len() > 1 && is_named(&part.name));
+    let nodes: BTreeSet<u32> = parts.flat_map(|part| part.nodes.iter().copied()).collect();
+    (!nodes.is_empty()).then(|| nodes.iter().map(|&at| u64::from(conf.nodes[at as usize].cpus)).sum())
+}
+
 /// The table of a workload after the nodes of a pool have changed.
 pub(super) fn retotalled(
     table: &ResourceTable,
@@ -125,9 +134,8 @@ pub(super) fn retotalled(
             None => Some(resource.name.clone()),
             Some((head, rest)) => format!("{head}/").ends_with(&end).then(|| rest.to_string()),
         };
-        if let Some(&total) = own.and_then(|own| totals.get(&own)) {
-            resource.total = total;
-        }
+        let total = own.and_then(|own| totals.get(&own).copied().or_else(|| total_of_union(conf, &own)));
+        resource.total = total.unwrap_or(resource.total);
         builder.resource(resource)?;
     }
     table.classes().iter().for_each(|class| builder.class(class.clone()));
@@ -150,7 +158,8 @@ pub(super) fn loosened(
     let mut found = BTreeMap::new();
     for &id in demands {
         if let Some(demand) = table.demand(id) {
-            found.insert(id, builder.intern(Demand { totals: Vec::new(), ..demand.clone() })?);
+            let shape = demand.shape.clone().map(|shape| NodeShape { partitions: Vec::new(), ..shape });
+            found.insert(id, builder.intern(Demand { totals: Vec::new(), shape })?);
         }
     }
     Ok((builder.finish(), found))

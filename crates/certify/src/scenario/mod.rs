@@ -7,7 +7,6 @@
 
 mod draw;
 mod families;
-mod log;
 mod play;
 mod preempting;
 mod recording;

@@ -1,7 +1,8 @@
 //! Plays a scenario.
 
 use super::recording::csv;
-use super::{Recording, Scenario, SleepingJob, log};
+use super::{Recording, Scenario, SleepingJob};
+use drystone_slurm::recording::{epoch, log_events};
 use drystone_testbed::{PrivateSlurm, said};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -48,7 +49,7 @@ impl Scenario {
             name: self.name.clone(),
             conf: conf.replace(&root, "/ROOT").replace(&format!("={host}"), "=HOST"),
             jobs,
-            events: format!("# base_epoch {base}\n{}", log::events(&text, base)),
+            events: format!("# base_epoch {base}\n{}", log_events(&text, base)),
             accounts,
             log: text,
         })
@@ -129,7 +130,7 @@ impl Scenario {
         let k: usize = field("JobName").strip_prefix('j')?.parse().ok()?;
         let job = self.jobs.get(k)?;
         let id: u64 = field("JobId").parse().ok()?;
-        let at = |name: &str| log::epoch(field(name)).map_or("-1".to_string(), |t| (t - base).to_string());
+        let at = |name: &str| epoch(field(name)).map_or("-1".to_string(), |t| (t - base).to_string());
         let (user, uid) = field("UserId").split_once('(').unwrap_or_default();
         let number = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
         let own = |name: &str| field(name).to_string();

@@ -48,6 +48,8 @@ pub(crate) enum LiveCommand {
     Install(InstallArgs),
     /// Start a private Slurm on this machine, with jobs, to try all of this on.
     Playground(PlaygroundArgs),
+    /// Record what the schedulers of a test cluster do, for `drystone reproduce slurm`.
+    Record(RecordArgs),
 }
 
 /// Folders of a daemon.
@@ -388,6 +390,35 @@ pub(crate) struct InstallArgs {
     /// it.
     #[arg(long)]
     pub(crate) merge: bool,
+}
+
+/// Arguments of `drystone live record`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  drystone live record --out recording                    # then submit jobs; ends when all have ended
+  drystone live record --out recording --for 30m --conf /etc/slurm/slurm.conf
+
+It begins on a cluster without jobs, and needs the right to change slurmctld's debug flags, which it gives back at the end.")]
+pub(crate) struct RecordArgs {
+    /// Folder for the files; made if missing.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// Name of the recording: its files are NAME.conf, NAME.rep1.csv, NAME.rep1.events.
+    #[arg(long, value_name = "NAME", default_value = "site")]
+    pub(crate) name: String,
+
+    /// End after this time; without it, when all jobs have ended, or on a signal.
+    #[arg(long = "for", value_name = "TIME", value_parser = values::time)]
+    pub(crate) time: Option<Duration>,
+
+    /// Slurm's configuration [default: SLURM_CONF, else Slurm's own default].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conf: Option<PathBuf>,
+
+    /// slurmctld's log [default: SlurmctldLogFile].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
 }
 
 /// Arguments of `drystone live playground`.

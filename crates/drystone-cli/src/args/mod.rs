@@ -72,7 +72,7 @@ pub(crate) use import::{ImportArgs, ImportFormat};
 pub(crate) use live::{
     Adopt, ClusterArgs, DaemonArgs, DriveArgs, HandBackArgs, HomeArgs, InstallArgs, InstallPiece, JournalCommand,
     JournalExportArgs, JournalListArgs, LiveArgs, LiveCommand, LiveReportArgs, LiveStatusArgs, LogForm, OnStop,
-    PlaygroundArgs, ShadowArgs,
+    PlaygroundArgs, RecordArgs, ShadowArgs,
 };
 pub(crate) use log::{LogArgs, NodeSource, SiteWorld};
 pub(crate) use output::OutputArgs;

@@ -81,5 +81,6 @@ fn line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> St
         (_, room) if room == said.passes => "; idle nodes would have been enough".to_string(),
         (_, room) => format!("; idle nodes would have been enough in {room} of them"),
     };
-    format!("  {when}: {reason}{room}")
+    let partition = said.partition.as_ref().map_or_else(String::new, |name| format!(" in the partition {name}"));
+    format!("  {when}{partition}: {reason}{room}")
 }

@@ -61,6 +61,7 @@ const COMMANDS: &[&[&str]] = &[
     &["live", "report"],
     &["live", "install"],
     &["live", "playground"],
+    &["live", "record"],
     &["completions"],
     &["man"],
 ];

@@ -56,6 +56,8 @@ mod page;
 #[cfg(unix)]
 mod readers;
 #[cfg(unix)]
+mod record;
+#[cfg(unix)]
 mod sets;
 #[cfg(unix)]
 mod shadow;
@@ -130,6 +132,7 @@ fn main() {
         shrink::tests(),
         faults::tests(),
         model::tests(),
+        record::tests(),
         crowds::tests(),
         users::tests(),
         holds::tests(),

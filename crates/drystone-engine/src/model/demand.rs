@@ -152,6 +152,8 @@ pub struct NodeShape {
     pub only: Vec<String>,
     /// Nodes that it must not have, by name.
     pub excluded: Vec<String>,
+    /// Partitions of which any will do, by name, where it asks for several.
+    pub partitions: Vec<String>,
 }
 
 /// Demand of a job beyond its processors.

@@ -393,12 +393,8 @@ const NOT_MODELLED: &[&str] = &[
 ];
 
 /// Gaps under the site's own Slurm, on its nodes.
-const BESIDE_SLURM: &[&str] = &[
-    "topology of the network",
-    "other partitions of a job that names several",
-    "the behaviour of jobs within reservations elsewhere",
-    "users that react to waits",
-];
+const BESIDE_SLURM: &[&str] =
+    &["topology of the network", "the behaviour of jobs within reservations elsewhere", "users that react to waits"];
 
 /// Returns possible reasons why a replay under this policy differs from the site.
 fn gaps(site: &Site, settings: &FidelitySettings<'_>) -> Vec<&'static str> {

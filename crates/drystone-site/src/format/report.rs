@@ -79,7 +79,6 @@ pub fn report(manifest: &Manifest) -> String {
 /// Gaps where a site is simulated on its nodes, under its own `slurm.conf`.
 const BESIDE_SLURM: &[&str] = &[
     "topology of the network",
-    "other partitions of a job that names several",
     "the behaviour of jobs within reservations elsewhere",
     "changes of limits while a job runs (the recorded limit is the last one)",
     "users that react to waits",

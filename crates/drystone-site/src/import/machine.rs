@@ -28,6 +28,24 @@ pub(super) struct DividedMachine {
     pub(super) described: bool,
 }
 
+/// Returns the lists of partitions of which jobs ask for any.
+fn partitions_of_one_job(table: &AccountingTable) -> BTreeSet<Vec<String>> {
+    let mut lists = BTreeSet::new();
+    for place in table.at.items() {
+        let asks = table.names.text(place.asks);
+        let Some(list) = asks.split_ascii_whitespace().find_map(|word| word.strip_prefix("partitions=")) else {
+            continue;
+        };
+        let list: Vec<String> = list.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
+        // One whose partition is none of these was moved.
+        let own = table.names.text(place.partition);
+        if list.iter().any(|name| *name == own) {
+            lists.insert(list);
+        }
+    }
+    lists
+}
+
 /// Completes the machine by what jobs show, and gives every job its pool.
 pub(super) fn place(
     beside: &mut BesideData,
@@ -56,7 +74,13 @@ pub(super) fn place(
     if placeless {
         queues(&mut beside.machine, table, jobs, &sets, crew);
     }
-    let mut pools = divide(&beside.machine, &table.names, !described);
+    let together = if described { partitions_of_one_job(table) } else { BTreeSet::new() };
+    let mut pools = divide(&beside.machine, &table.names, !described, &together);
+    let apart = divide(&beside.machine, &table.names, !described, &BTreeSet::new());
+    if pools.pools.len() < apart.pools.len() {
+        let sentence = "jobs ask for any of several partitions that have no node in common: these are one pool";
+        beside.machine.evidence.push(sentence.to_string());
+    }
     beside.machine.evidence.extend(overlaps(&beside.machine, &pools));
     let mut closures = Closures::default();
     if described {
@@ -114,7 +138,8 @@ fn queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[FoundJob],
     let of_jobs: Vec<&str> = machine.partitions.iter().map(|partition| partition.name.as_str()).collect();
     let more: Vec<SitePartition> = told.into_iter().filter(|known| !of_jobs.contains(&known.name.as_str())).collect();
     machine.partitions.extend(more);
-    if divide(machine, &table.names, false).pools.iter().filter(|pool| !pool.nodes.is_empty()).count() == 1
+    if divide(machine, &table.names, false, &BTreeSet::new()).pools.iter().filter(|pool| !pool.nodes.is_empty()).count()
+        == 1
         && let Some(partition) = machine.partitions.iter_mut().find(|partition| !partition.nodes.is_empty())
     {
         partition.nodes = (0..machine.nodes.len() as u32).collect();
@@ -206,7 +231,7 @@ fn fits(
         );
         return Err(SiteError::OtherMachine { file, evidence });
     }
-    let pools = divide(machine, &table.names, false).pools.len();
+    let pools = divide(machine, &table.names, false, &BTreeSet::new()).pools.len();
     if on_all == 0 && pools > 1 && too_few(in_known, in_all) {
         let there = machine.partitions.iter().map(|p| p.name.as_str()).collect();
         let used: BTreeSet<Symbol> = jobs.iter().map(|job| table.at(table.rows.get(job.row)).partition).collect();

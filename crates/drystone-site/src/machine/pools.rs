@@ -3,7 +3,7 @@
 use super::{NodeSets, SiteMachine, SitePartition};
 use crate::rows::{Symbol, Symbols};
 use drystone::model::SharedSort;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pool of nodes.
 #[derive(Clone, Debug, Default)]
@@ -60,8 +60,19 @@ impl NodePools {
 
 /// Divides a machine. Nodes without a partition belong to no pool. Partitions without a node belong
 /// to none either or, with `bundle`, to one together: nothing tells which of them share nodes.
-pub(crate) fn divide(machine: &SiteMachine, names: &Symbols, bundle: bool) -> NodePools {
+/// Partitions of a list of `together` are in one pool, though they have no node in common.
+pub(crate) fn divide(
+    machine: &SiteMachine,
+    names: &Symbols,
+    bundle: bool,
+    together: &BTreeSet<Vec<String>>,
+) -> NodePools {
     let mut sets = DisjointSets::new(machine.nodes.len());
+    for list in together {
+        let of_list = machine.partitions.iter().filter(|partition| list.contains(&partition.name));
+        let firsts: Vec<u32> = of_list.filter_map(|partition| partition.nodes.first().copied()).collect();
+        firsts.windows(2).for_each(|pair| sets.join(pair[0], pair[1]));
+    }
     for partition in &machine.partitions {
         for pair in partition.nodes.windows(2) {
             sets.join(pair[0], pair[1]);
@@ -161,7 +172,7 @@ mod tests {
         };
         let mut names = Symbols::default();
         let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
-        let pools = divide(&machine, &names, false);
+        let pools = divide(&machine, &names, false, &BTreeSet::new());
         let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
         assert_eq!(

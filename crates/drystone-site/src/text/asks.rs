@@ -23,11 +23,14 @@ pub(crate) struct AskColumns<'a> {
     pub(crate) command: &'a [u8],
     /// `JobName`.
     pub(crate) name: &'a [u8],
+    /// `Partition`: of a job that waits, all that it asks for.
+    pub(crate) partition: &'a [u8],
 }
 
 /// `mem=4096n` or `mem=4096c` (kilobytes for each node or processor), `mem=all`,
-/// `gres/gpu:a100=4` (in all), `gres/gpu=2n` (for each node), `license/sim=1`. A total of memory
-/// is a number of its own and not repeated here.
+/// `gres/gpu:a100=4` (in all), `gres/gpu=2n` (for each node), `license/sim=1`, `on=n1`,
+/// `without=n2`, `partitions=long,short`. A total of memory is a number of its own and not repeated
+/// here.
 pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let tres = if of.tres.is_empty() { of.held } else { of.tres };
@@ -51,7 +54,7 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     words.iter_mut().for_each(|word| word.retain(|b| !b.is_ascii_whitespace()));
     words.sort_shared();
     words.dedup();
-    words.extend(find_named_nodes(of.command, of.name));
+    words.extend(find_named_places(of.command, of.name, of.partition));
     let mut text = Vec::new();
     let memory = match of.memory {
         MemoryRequest::PerNode(kb) => write!(text, "mem={kb}n"),
@@ -70,12 +73,15 @@ pub(crate) fn asks(of: AskColumns<'_>) -> Vec<u8> {
     text
 }
 
-/// Returns the demands for nodes that the command of a job with this name has.
-fn find_named_nodes(command: &[u8], name: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
-    let [line, name] = [command, name].map(String::from_utf8_lossy);
+/// Returns the demands for nodes that the command of a job with this name has, and its partitions
+/// where these are several: those of the record while it waits, else those of the command.
+fn find_named_places(command: &[u8], name: &[u8], partition: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let [line, name, partition] = [command, name, partition].map(String::from_utf8_lossy);
     let options = SubmitOptions::read(&line, &name);
     let word = |name: &str, list| SubmitOptions::read_list(list).map(|list| format!("{name}={list}").into_bytes());
-    [word("on", options.only), word("without", options.excluded)].into_iter().flatten()
+    let is_list = |list: &&str| list.split(',').filter(|name| !name.is_empty()).count() > 1;
+    let partitions = Some(&*partition).filter(is_list).or(options.partitions.filter(is_list));
+    [word("on", options.only), word("without", options.excluded), word("partitions", partitions)].into_iter().flatten()
 }
 
 /// The number by which Slurm knows `gpu`, its letters as bytes: some old versions print it.
@@ -111,6 +117,7 @@ mod tests {
             memory,
             command: b"",
             name: b"",
+            partition: b"",
         };
         String::from_utf8(asks(of)).expect("text")
     }
@@ -126,12 +133,16 @@ mod tests {
                 memory: MemoryRequest::Unknown,
                 command: command.as_bytes(),
                 name: b"big run",
+                partition: b"p",
             };
             String::from_utf8(asks(columns)).expect("text")
         };
         assert_eq!(text_of("sbatch -x n[3,7] -w n1 job.sh"), "gres/gpu=1 on=n1 without=n[3,7]");
         assert_eq!(text_of("sbatch -w ./hosts job.sh"), "gres/gpu=1");
         assert_eq!(text_of("sbatch -J big run -w n1 job.sh"), "gres/gpu=1 on=n1");
+        assert_eq!(text_of("sbatch -p p job.sh"), "gres/gpu=1");
+        assert_eq!(text_of("sbatch -pp,q -x n1 job.sh"), "gres/gpu=1 without=n1 partitions=p,q");
+        assert_eq!(text_of("sbatch --partition=q,p job.sh"), "gres/gpu=1 partitions=q,p");
     }
 
     #[test]

@@ -118,9 +118,7 @@ knobs! {
     bf_min_prio_reserve = 0, 0, MOST, "priority", S, "jobs of lower priority get no plan and block no other";
     bf_min_age_reserve = 0, 0, 2_592_000, "s", S, "jobs that have waited less get no plan and block no other";
     bf_job_part_count_reserve = 0, 0, 100_000, "plans", S, "plans of each partition; 0: no limit";
-    bf_one_resv_per_job = 0, 0, 1, "flag",
-        Basis::Ignored("plans of jobs that name several partitions: a log has one of them"),
-        "a job of several partitions has a plan in one";
+    bf_one_resv_per_job = 0, 0, 1, "flag", S, "a job of several partitions has a plan in one";
     bf_node_space_size = 0, 0, 2_000_000, "records", S, "room for plans; 0: as bf_max_job_test";
     bf_window_linear = 0, 0, MOST, "s", S, "the search for a start widens by so much each time, instead of doubling";
     bf_busy_nodes = 0, 0, 1, "flag", Basis::Ignored("the nodes that plans use, where nodes are shared"),

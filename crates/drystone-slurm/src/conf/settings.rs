@@ -102,8 +102,20 @@ impl PriorityType {
             favor_small: settings.read("PriorityFavorSmall", units::yes_no)?.unwrap_or(false),
             flags: flags.split(',').filter(|f| !f.is_empty()).map(String::from).collect(),
             dampening: settings.read("FairShareDampeningFactor", number)?.unwrap_or(1.0).max(1.0),
-            usage_reset: settings.text("PriorityUsageResetPeriod").unwrap_or("NONE").to_ascii_uppercase(),
+            usage_reset: settings.read("PriorityUsageResetPeriod", reset_period)?.unwrap_or(d.usage_reset),
         })
+    }
+}
+
+/// A word of `PriorityUsageResetPeriod`, in capitals. `slurmctld` does not start with any other.
+fn reset_period(text: &str) -> Result<String, String> {
+    const KNOWN: [&str; 7] = ["NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"];
+    let word = text.to_ascii_uppercase();
+    match KNOWN.contains(&word.as_str()) {
+        true => Ok(word),
+        false => {
+            Err(format!("`{text}` is no period, and slurmctld would not start; expected one of {}", KNOWN.join(", ")))
+        }
     }
 }
 

@@ -187,6 +187,12 @@ pub struct Pending {
     pub several: bool,
 }
 
+impl AsRef<[Pending]> for Pending {
+    fn as_ref(&self) -> &[Pending] {
+        std::slice::from_ref(self)
+    }
+}
+
 impl Pending {
     /// A job that needs so many processors, wherever they are.
     pub fn new(id: u32, cpus: u32, limit: i64) -> Pending {

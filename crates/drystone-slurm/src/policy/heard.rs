@@ -30,6 +30,9 @@ pub struct SharedVerdict {
     pub passes: u64,
     /// Verdict of the passes.
     pub verdict: PassReason,
+    /// The partition, of a job that waits in several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
     /// The parameter of Slurm, or the limit of the association or QOS, that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
@@ -140,6 +143,8 @@ pub(super) fn take_back_start(job: u32) {
 /// Listens for one job that waits.
 pub(super) struct JobEar {
     job: u32,
+    /// The partition in which it is looked at, where it waits in several.
+    partition: Option<String>,
     /// True if idle nodes are enough for it, plans left aside.
     room: bool,
     /// True if passes are made for it that can start nothing.
@@ -148,7 +153,7 @@ pub(super) struct JobEar {
 
 impl JobEar {
     pub(super) fn new(job: u32, full: bool) -> JobEar {
-        JobEar { job, room: false, full }
+        JobEar { job, partition: None, room: false, full }
     }
 }
 
@@ -166,8 +171,11 @@ impl VerdictObserver for JobEar {
         HEARD.with_borrow_mut(|heard| {
             let Some(HeardJob { waits, said, .. }) = heard else { return };
             *waits &= reason != PassReason::Started;
-            let last = said.iter_mut().rev().find(|said| said.pass == pass);
+            let partition = if reason == PassReason::NotReached { &None } else { &self.partition };
+            let last = said.iter_mut().rev().find(|said| said.pass == pass && said.partition == *partition);
             match last.filter(|last| (last.verdict, last.by) == (reason, by)) {
+                // A pass that ends early says so of each of its partitions.
+                Some(last) if reason == PassReason::NotReached && last.until == now => {}
                 Some(last) => {
                     (last.until, last.planned_last) = (now, planned);
                     last.passes += 1;
@@ -179,6 +187,7 @@ impl VerdictObserver for JobEar {
                     until: now,
                     passes: 1,
                     verdict: reason,
+                    partition: partition.clone(),
                     by,
                     room,
                     planned,
@@ -191,6 +200,7 @@ impl VerdictObserver for JobEar {
     fn about(&mut self, cluster: &ModelCluster, job: &Pending) {
         if job.id == self.job {
             let part = &cluster.machine.parts[usize::from(job.part)];
+            self.partition = job.several.then(|| part.name.clone());
             let fits = || job.demand == 0 || cluster.idle.place(job, &part.nodes, &cluster.machine).is_some();
             self.room = part.up && !cluster.idle.lacks(job, &part.nodes) && fits();
         }

@@ -162,6 +162,7 @@ pub static SLURM: PolicyKind =
             knob("bf_min_prio_reserve", "jobs of lower priority get no plan; Slurm: 0 (from source)"),
             knob("bf_min_age_reserve", "jobs that have waited fewer seconds get no plan; Slurm: 0 (from source)"),
             knob("bf_job_part_count_reserve", "plans of each partition, 0: no limit; Slurm: 0 (from source)"),
+            knob("bf_one_resv_per_job", "a job of several partitions has a plan in one; Slurm: no (from source)"),
             knob("bf_node_space_size", "room for plans, 0: as bf_max_job_test; Slurm: 0 (from source)"),
             knob(
                 "bf_window_linear",

@@ -87,7 +87,7 @@ impl SlurmPolicy {
         })
     }
 
-    /// The job as Slurm sees it.
+    /// The job as Slurm sees it in the partition of its record.
     fn pending(&mut self, id: JobId, view: &View<'_>) -> Pending {
         let (job, limit) = (view.job(id), view.prediction(id));
         self.live(view);
@@ -99,19 +99,29 @@ impl SlurmPolicy {
         pending
     }
 
+    /// The job as it waits in each of its partitions.
+    fn entries(&mut self, id: JobId, view: &View<'_>) -> Vec<Pending> {
+        let own = self.pending(id, view);
+        let Some(live) = &self.live else { return vec![own] };
+        let ground = live.ground(self.people.names(), table(view));
+        self.shape.entries(own, view.job(id), view.prediction(id), &ground)
+    }
+
     fn observe_with(&mut self, event: PolicyEvent, view: &View<'_>) {
         let now = view.now().0;
         match event {
             PolicyEvent::Arrived(id) => {
-                let mut pending = self.pending(id, view);
+                let mut entries = self.entries(id, view);
                 let array = self.shape.arrays;
                 let live = self.live(view);
-                pending.array = if array { live.array.of(&pending, view.job(id)) } else { NONE };
-                live.site.submit(now, pending);
+                let array = if array { live.array.of(id.0, view.job(id)) } else { NONE };
+                entries.iter_mut().for_each(|entry| entry.array = array);
+                live.site.submit(now, entries);
             }
             PolicyEvent::Released(id) => {
-                let pending = self.pending(id, view);
-                self.live(view).site.release(now, Pending { submit: now, accrue: now, ..pending });
+                let mut entries = self.entries(id, view);
+                entries.iter_mut().for_each(|entry| (entry.submit, entry.accrue) = (now, now));
+                self.live(view).site.release(now, entries);
             }
             PolicyEvent::Runs(id) => {
                 let pending = self.pending(id, view);
@@ -170,8 +180,9 @@ impl SlurmPolicy {
             PolicyEvent::Repredicted { job, .. } => {
                 let (job_of, limit) = (view.job(job), view.prediction(job));
                 let ground = live.ground(self.people.names(), table(view));
-                let limit = self.shape.pending(job.0, job_of, limit, &ground).limit;
-                live.site.relimit(job.0, limit);
+                let own = self.shape.pending(job.0, job_of, limit, &ground);
+                let entries = self.shape.entries(own, job_of, limit, &ground);
+                live.site.relimit(&entries);
             }
             _ => {}
         }
@@ -316,7 +327,7 @@ impl Policy for SlurmPolicy {
     }
 
     fn layout(&self) -> u32 {
-        10
+        11
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {

@@ -120,13 +120,12 @@ impl RequestShape {
     /// The job as Slurm would see it.
     pub(super) fn pending(&self, id: u32, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Pending {
         let JobBackground { machine, empty, names, .. } = ground;
-        let minutes = (limit.0.max(1) + 59) / 60;
         let mut pending = Pending {
             user: job.user,
             account: job.group,
             submit: job.submit.0,
             accrue: job.submit.0,
-            ..Pending::new(id, job.procs, minutes * 60)
+            ..Pending::new(id, job.procs, minutes(limit) * 60)
         };
         let shape = ground.table.and_then(|table| table.shape(job.demand));
         pending.demand = ground.demands.get(job.demand.0 as usize).copied().unwrap_or(0);
@@ -151,6 +150,44 @@ impl RequestShape {
             self.lift_cap(&mut pending, job, ground);
         }
         pending
+    }
+
+    /// The job as it waits in each of the partitions that it asks for: as `own` in its own, and in
+    /// the others that have room for it and allow its limit. Slurm starts it in none that do not.
+    pub(super) fn entries(&self, own: Pending, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Vec<Pending> {
+        let JobBackground { machine, empty, .. } = ground;
+        let shape = ground.table.and_then(|table| table.shape(job.demand));
+        let Some(shape) = shape.filter(|shape| shape.partitions.len() > 1) else { return vec![own] };
+        let asked = minutes(limit) * 60;
+        let mut entries = Vec::new();
+        for name in &shape.partitions {
+            let Some(part) = machine.parts.iter().position(|part| part.name == *name) else { continue };
+            let part = part as u16;
+            if entries.iter().any(|entry: &Pending| entry.part == part) {
+                continue;
+            }
+            if part == own.part {
+                entries.push(own.clone());
+                continue;
+            }
+            let mut entry = Pending { limit: asked, cpus: job.procs, uncapped: false, ..own.clone() };
+            (entry.own_nodes, entry.node_cap) = (0, u32::MAX);
+            entry.ask(part, machine, self.whole, self.pack);
+            let allowed = entry.limit == asked;
+            entry.limit = entry.limit.min(self.longest);
+            entry.take_shape(shape, machine);
+            bind_to_range(&mut entry, machine);
+            let nodes = &machine.parts[usize::from(part)].nodes;
+            if allowed && !entry.is_beyond_partition() && empty.place(&entry, nodes, machine).is_some() {
+                entries.push(entry);
+            }
+        }
+        if !entries.iter().any(|entry| entry.part == own.part) {
+            entries.insert(0, own);
+        }
+        let several = entries.len() > 1;
+        entries.iter_mut().for_each(|entry| entry.several = several);
+        entries
     }
 
     /// A job that fits nowhere under the caps of partitions on a node's processors is of another
@@ -181,9 +218,7 @@ impl RequestShape {
             return;
         }
         let mut bound = pending.clone();
-        bound.bind_nodes(machine);
-        bound.max_nodes = bound.max_nodes.max(part.node_range.0);
-        bound.cpus = bound.cpus.max(bound.min_nodes);
+        bind_to_range(&mut bound, machine);
         if !bound.is_beyond_partition() && empty.place(&bound, &part.nodes, machine).is_some() {
             *pending = bound;
         }
@@ -210,6 +245,22 @@ impl JobBackground<'_> {
         self.names.knows("partition")
             && self.machine.parts[usize::from(part)].name == self.names.name("partition", job.partition)
     }
+}
+
+/// Holds a job to its partition's fewest and most nodes. One that asks for processors alone may
+/// have as many nodes as the partition wants.
+fn bind_to_range(pending: &mut Pending, machine: &ModelMachine) {
+    pending.bind_nodes(machine);
+    if machine.cpus.iter().any(|&cpus| cpus > 1) {
+        let (least, _) = machine.parts[usize::from(pending.part)].node_range;
+        pending.max_nodes = pending.max_nodes.max(least);
+        pending.cpus = pending.cpus.max(pending.min_nodes);
+    }
+}
+
+/// Returns a limit in minutes, as Slurm counts them.
+fn minutes(limit: Span) -> i64 {
+    (limit.0.max(1) + 59) / 60
 }
 
 /// The partitions to try: the one that the log names, by name or number, the default, then all
@@ -272,12 +323,12 @@ pub(super) struct ArrayFinder {
 impl ArrayFinder {
     /// The array of a job by its first task: jobs of one user, submitted in the same second, that
     /// are equal in all that the log knows are tasks of one. A job alone is an array of its own.
-    pub(super) fn of(&mut self, pending: &Pending, job: &Job) -> u32 {
+    pub(super) fn of(&mut self, id: u32, job: &Job) -> u32 {
         match &self.last {
             Some((same, first)) if same == job => *first,
             _ => {
-                self.last = Some((job.clone(), pending.id));
-                pending.id
+                self.last = Some((job.clone(), id));
+                id
             }
         }
     }

@@ -34,13 +34,13 @@ impl ModelSite {
             return;
         }
         // A pass that takes time looks at all jobs, since its end depends on how many there are.
-        let rest = self.queue.iter().rev().map(|job| job.id).collect();
+        let rest = self.queue.iter().rev().map(|job| (job.id, job.part)).collect();
         // Where plans are not asked for, they matter only as long as a job is left that could
         // start.
         let light = !full && !self.cluster.preempting.is_on() && !self.pauses();
         let mut rooms = PartRooms::default();
         let fit = |job: &&Pending| self.fits(job, &mut rooms);
-        let open = light.then(|| self.queue.iter().filter(fit).map(|job| job.id).collect());
+        let open = light.then(|| self.queue.iter().filter(fit).map(|job| (job.id, job.part)).collect());
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
         let asleep = Asleep {
@@ -107,10 +107,15 @@ impl ModelSite {
                 }
             }
         }
-        self.queue = queue;
+        // Jobs that may be submitted since others had to go: the pass does not see them.
+        let fresh = std::mem::replace(&mut self.queue, queue);
         let any = !started.is_empty();
         for job in self.remove(&started) {
             self.started(&job, at, PassKind::Backfill, out);
+        }
+        for job in fresh {
+            let place = self.place_of(&job);
+            self.queue.insert(place, job);
         }
         let reached = if shortcut && reach.end() <= last { reach.holds_until(count) } else { i64::MAX };
         self.finish(at, at, any, pass.holds_until().min(reached));
@@ -137,7 +142,7 @@ impl ModelSite {
         let changed = asleep.changed && self.updated != asleep.updated;
         if changed && self.rules.params.bf_continue == 0 {
             let now = at.div_euclid(1000);
-            for &id in asleep.rest.iter().rev() {
+            for &(id, _) in asleep.rest.iter().rev() {
                 watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_continue"));
             }
             self.finish(at, asleep.began, true, i64::MAX);
@@ -159,9 +164,10 @@ impl ModelSite {
         let (mut place, tried_before) = (0, asleep.pass.tried());
         let mut worked = 0;
         let mut fresh = std::mem::take(&mut asleep.yielded);
-        while let Some(id) = asleep.rest.pop() {
+        while let Some(entry) = asleep.rest.pop() {
+            let id = entry.0;
             let now = (at + worked / 1000).div_euclid(1000);
-            let Some(found) = self.find(id, &mut place) else { continue };
+            let Some(found) = self.find(entry, &mut place) else { continue };
             if now - began >= longest {
                 watch.verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_max_time"));
                 asleep.cut = true;
@@ -169,7 +175,7 @@ impl ModelSite {
             }
             if worked.max(i64::from(pauses)) >= slice && !std::mem::take(&mut fresh) {
                 asleep.yielded = true;
-                return self.let_go(at + worked / 1000, id, asleep);
+                return self.let_go(at + worked / 1000, entry, asleep);
             }
             let over = asleep.open.as_ref().is_some_and(VecDeque::is_empty);
             let ModelSite { cluster, queue, rules, scratch, .. } = self;
@@ -183,7 +189,7 @@ impl ModelSite {
                 JobVerdict::Paused => {
                     // It goes on with the same job, without letting go before it again.
                     asleep.yielded = true;
-                    return self.let_go(at + worked / 1000, id, asleep);
+                    return self.let_go(at + worked / 1000, entry, asleep);
                 }
                 JobVerdict::Started => {
                     asleep.started = true;
@@ -196,7 +202,7 @@ impl ModelSite {
                 }
             }
             worked = (asleep.pass.tried() - tried_before) * cost;
-            self.close(&mut asleep, id, now);
+            self.close(&mut asleep, entry, now);
             if asleep.pass.is_over() && !watch.wants_plans() {
                 break;
             }
@@ -213,7 +219,7 @@ impl ModelSite {
 
     /// The pass is done with a job: those at the end of the queue that can no longer start are not
     /// worth plans. Nodes that become free while it sleeps are not for it.
-    fn close(&mut self, asleep: &mut Asleep, done: u32, now: i64) {
+    fn close(&mut self, asleep: &mut Asleep, done: (u32, u16), now: i64) {
         let Some(open) = &mut asleep.open else { return };
         if open.front() == Some(&done) {
             // The jobs of the pass come in the order of this list.
@@ -233,18 +239,20 @@ impl ModelSite {
     }
 
     /// A pass lets go of the locks before it goes on with a job.
-    fn let_go(&mut self, at: i64, id: u32, mut asleep: Asleep) {
-        asleep.rest.push(id);
+    fn let_go(&mut self, at: i64, entry: (u32, u16), mut asleep: Asleep) {
+        asleep.rest.push(entry);
         asleep.until = at + (self.rules.params.bf_yield_sleep / 1000).max(1) + YIELD_DRIFT;
         asleep.updated = self.updated;
         asleep.changed = false;
         self.asleep = Some(Box::new(asleep));
     }
 
-    /// The place of a job in the queue, at or after `place` where it has not moved.
-    fn find(&self, id: u32, place: &mut usize) -> Option<usize> {
-        let ahead = (*place..self.queue.len()).find(|&at| self.queue[at].id == id);
-        let found = ahead.or_else(|| self.queue.iter().position(|job| job.id == id))?;
+    /// The place of a job and its partition in the queue, at or after `place` where it has not
+    /// moved.
+    fn find(&self, entry: (u32, u16), place: &mut usize) -> Option<usize> {
+        let is = |job: &Pending| (job.id, job.part) == entry;
+        let ahead = (*place..self.queue.len()).find(|&at| is(&self.queue[at]));
+        let found = ahead.or_else(|| self.queue.iter().position(is))?;
         *place = found;
         Some(found)
     }

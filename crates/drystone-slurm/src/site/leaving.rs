@@ -15,9 +15,11 @@ pub(super) enum LeavingWay {
 impl ModelSite {
     /// A waiting job is withdrawn or held back.
     pub(super) fn withdraw(&mut self, at: i64, id: u32) {
-        let outside = self.outside.iter().any(|job| job.id == id);
+        let outside = self.outside.iter().flatten().any(|job| job.id == id);
         self.cluster.forget_limit(id);
-        if let Some(job) = self.take_out(id).filter(|_| !outside) {
+        let job = self.take_out(id).filter(|_| !outside);
+        self.several.remove(&id);
+        if let Some(job) = job {
             self.stale_from(0);
             self.main_stale = true;
             self.leaves(at, &job);
@@ -31,32 +33,31 @@ impl ModelSite {
         let now = at.div_euclid(1000);
         let mut place = 0;
         while place < self.outside.len() {
-            let Some(ledger) = &mut self.cluster.ledger else { return };
-            let refused = ledger.submission(&self.outside[place], &self.cluster.machine);
-            if refused.is_some() {
+            if self.is_refused(&self.outside[place]) {
                 place += 1;
                 continue;
             }
-            if let Some(mut job) = self.outside.remove(place) {
-                (job.submit, job.accrue) = (now, now);
-                ledger.submit(&job, &self.cluster.machine);
-                self.queue_up(at, job);
+            let Some(mut entries) = self.outside.remove(place) else { return };
+            entries.iter_mut().for_each(|job| (job.submit, job.accrue) = (now, now));
+            if let (Some(ledger), Some(job)) = (&mut self.cluster.ledger, entries.first()) {
+                ledger.submit(job, &self.cluster.machine);
             }
+            self.queue_up(at, entries);
         }
     }
 
     /// A job that was held back, or sent back, waits again.
-    pub(super) fn come_back(&mut self, at: i64, job: Pending) {
-        if let Some(ledger) = &mut self.cluster.ledger {
-            ledger.submit(&job, &self.cluster.machine);
+    pub(super) fn come_back(&mut self, at: i64, entries: Vec<Pending>) {
+        if let (Some(ledger), Some(job)) = (&mut self.cluster.ledger, entries.first()) {
+            ledger.submit(job, &self.cluster.machine);
         }
-        self.queue_up(at, job);
+        self.queue_up(at, entries);
     }
 
     /// A job runs already: where it is said to, else on idle nodes of its partition, else on any
     /// idle ones, else beside others.
     pub(super) fn takes_over(&mut self, job: &Pending, since: i64, now: i64, on: Option<Alloc>) {
-        let waited = self.take_out(job.id).is_some();
+        let waited = self.take_out(job.id);
         let part = &self.cluster.machine.parts[usize::from(job.part)].nodes;
         let idle = &self.cluster.idle;
         let machine = &self.cluster.machine;
@@ -66,8 +67,10 @@ impl ModelSite {
         if alloc.more.is_none() {
             alloc.more = idle.held(job, &alloc, machine);
         }
-        if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| !waited) {
-            ledger.submit(job, &self.cluster.machine);
+        match (&waited, &mut self.cluster.ledger) {
+            (Some(first), _) => self.count_in(first, job),
+            (None, Some(ledger)) => ledger.submit(job, &self.cluster.machine),
+            (None, None) => {}
         }
         self.cluster.adopt(job, since, alloc);
         self.offsets.insert(job.id, 0);
@@ -115,6 +118,7 @@ impl ModelSite {
         match way {
             LeavingWay::Kill => {
                 out.push(SchedulerDeed::Kill(id));
+                self.several.remove(&id);
                 self.leaves(at, &gone.job);
             }
             LeavingWay::Requeue => {
@@ -123,8 +127,9 @@ impl ModelSite {
                     ledger.leave(&gone.job, &self.cluster.machine);
                 }
                 let again = now + REQUEUE_DELAY;
-                let job = Pending { submit: now, accrue: again, ..gone.job };
-                self.hear(again * 1000, SiteNews::Released(Box::new(job)));
+                let again_in = |job: Pending| Pending { submit: now, accrue: again, ..job };
+                let entries = self.entries_of(&gone.job).into_iter().map(again_in).collect();
+                self.hear(again * 1000, SiteNews::Released(entries));
             }
         }
     }

@@ -5,6 +5,7 @@ mod clock;
 mod fair;
 mod futile;
 mod leaving;
+mod partitions;
 mod passes;
 mod priority;
 mod queue;
@@ -74,13 +75,14 @@ pub struct CapacityOutlook {
 /// Something that has happened and that the schedulers have not seen yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum SiteNews {
-    Arrived(Box<Pending>),
+    /// The job comes, with an entry of the queue for each of its partitions.
+    Arrived(Vec<Pending>),
     Ended(u32),
     Cancelled(u32),
     /// The job does not wait for the time being.
     Held(u32),
     /// It waits again.
-    Released(Box<Pending>),
+    Released(Vec<Pending>),
     /// Nodes are done with a job that had to go.
     Freed(NodeSet),
     /// The job runs, although no scheduler of this site has started it.
@@ -107,10 +109,10 @@ pub struct ModelSite {
     news: VecDeque<(i64, SiteNews)>,
     /// Waiting jobs in the order of the queue.
     queue: VecDeque<Pending>,
-    /// Processors that waiting jobs need at least, and how many jobs need so many.
-    needs: BTreeMap<u32, u32>,
     /// Jobs that a limit keeps from being submitted.
-    outside: VecDeque<Pending>,
+    outside: VecDeque<Vec<Pending>>,
+    /// Entries of jobs in several partitions, in the order of the request, up to their ends.
+    several: BTreeMap<u32, Vec<Pending>>,
     /// Milliseconds within the second at which running jobs end.
     offsets: BTreeMap<u32, i64>,
     /// A backfill pass that sleeps.
@@ -148,10 +150,10 @@ struct Asleep {
     pass: BackfillPass,
     began: i64,
     until: i64,
-    /// The jobs that it will still look at, the next one last.
-    rest: Vec<u32>,
+    /// The jobs that it will still look at, each with a partition, the next one last.
+    rest: Vec<(u32, u16)>,
     /// Those of them that may still start, in the order of the queue; `None`: all are looked at.
-    open: Option<VecDeque<u32>>,
+    open: Option<VecDeque<(u32, u16)>>,
     /// [`ModelSite::updated`] when it went to sleep.
     updated: i64,
     /// True if something has changed while it slept.
@@ -177,8 +179,8 @@ impl ModelSite {
             at: i64::MIN,
             news: VecDeque::new(),
             queue: VecDeque::new(),
-            needs: BTreeMap::new(),
             outside: VecDeque::new(),
+            several: BTreeMap::new(),
             offsets: BTreeMap::new(),
             asleep: None,
             main_stale: false,
@@ -206,10 +208,12 @@ impl ModelSite {
         self.priorities.as_mut()
     }
 
-    /// A job is submitted in the second `now`.
-    pub fn submit(&mut self, now: i64, job: Pending) {
-        let offset = pick(self.rules.phase ^ 0x5eed, u64::from(job.id), 1000);
-        self.hear(now * 1000 + offset, SiteNews::Arrived(Box::new(job)));
+    /// A job is submitted in the second `now`, with an entry for each of its partitions.
+    pub fn submit(&mut self, now: i64, entries: impl AsRef<[Pending]>) {
+        let entries = entries.as_ref();
+        let Some(first) = entries.first() else { return };
+        let offset = pick(self.rules.phase ^ 0x5eed, u64::from(first.id), 1000);
+        self.hear(now * 1000 + offset, SiteNews::Arrived(entries.to_vec()));
     }
 
     /// A running job ends in the second `now`.
@@ -231,10 +235,12 @@ impl ModelSite {
         self.call_off(now, id, SiteNews::Held(id));
     }
 
-    /// A job waits again: it was held, or sent back by the machine.
-    pub fn release(&mut self, now: i64, job: Pending) {
-        if self.gone.remove(&job.id) != Some(leaving::LeavingWay::Requeue) {
-            self.hear(now * 1000, SiteNews::Released(Box::new(job)));
+    /// A job waits again, in each of its partitions: it was held, or sent back by the machine.
+    pub fn release(&mut self, now: i64, entries: impl AsRef<[Pending]>) {
+        let entries = entries.as_ref();
+        let Some(first) = entries.first() else { return };
+        if self.gone.remove(&first.id) != Some(leaving::LeavingWay::Requeue) {
+            self.hear(now * 1000, SiteNews::Released(entries.to_vec()));
         }
     }
 
@@ -274,7 +280,9 @@ impl ModelSite {
     pub fn take_back(&mut self, now: i64, id: u32) {
         self.offsets.remove(&id);
         if let Some(gone) = self.cluster.end(id) {
-            self.queue_up(now * 1000, gone.job);
+            let entries = self.entries_of(&gone.job);
+            self.count_in(&gone.job, &entries[0]);
+            self.queue_up(now * 1000, entries);
         }
     }
 
@@ -305,7 +313,10 @@ impl ModelSite {
     /// A job waits no more. It may not have come yet, or may be on its way back. An end of the same
     /// moment must not start it.
     fn call_off(&mut self, now: i64, id: u32, news: SiteNews) {
-        self.news.retain(|(_, news)| !matches!(news, SiteNews::Arrived(job) | SiteNews::Released(job) if job.id == id));
+        let is_its = |entries: &[Pending]| entries.first().is_some_and(|job| job.id == id);
+        self.news.retain(
+            |(_, news)| !matches!(news, SiteNews::Arrived(entries) | SiteNews::Released(entries) if is_its(entries)),
+        );
         let at = (now * 1000).max(self.at);
         let place = self.news.partition_point(|&(other, _)| other < at);
         self.news.insert(place, (at, news));
@@ -422,6 +433,7 @@ impl ModelSite {
     }
 
     fn started(&mut self, job: &Pending, at: i64, by: PassKind, out: &mut Vec<SchedulerDeed>) {
+        self.leave_other_partitions(job);
         // The engine knows whole seconds: a job that begins late in one still ends within the right
         // one.
         let offset = (at.rem_euclid(1000) + LAUNCH + COMPLETING).min(999);

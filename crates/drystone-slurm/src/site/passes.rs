@@ -63,8 +63,8 @@ impl ModelSite {
         let now = at.div_euclid(1000);
         self.forget_use(now);
         match news {
-            SiteNews::Arrived(job) => self.arrive(at, *job),
-            SiteNews::Released(job) => self.come_back(at, *job),
+            SiteNews::Arrived(entries) => self.arrive(at, entries),
+            SiteNews::Released(entries) => self.come_back(at, entries),
             SiteNews::Cancelled(id) | SiteNews::Held(id) => self.withdraw(at, id),
             SiteNews::Freed(nodes) => {
                 self.cluster.completing.subtract(&nodes);
@@ -101,6 +101,7 @@ impl ModelSite {
                     asleep.pass.ignore(&gone.alloc.nodes);
                 }
                 self.graced.remove(&id);
+                self.several.remove(&id);
                 self.charge_end(&gone, now);
                 self.leaves(at, &gone.job);
                 self.stale_from(0);
@@ -121,24 +122,23 @@ impl ModelSite {
 
     /// A job comes. Where a limit keeps it from being submitted, its user tries again once there is
     /// room.
-    fn arrive(&mut self, at: i64, job: Pending) {
-        let machine = &self.cluster.machine;
-        let refused = self.cluster.ledger.as_ref().and_then(|ledger| ledger.submission(&job, machine));
-        if refused.is_some() {
-            self.outside.push_back(job);
+    fn arrive(&mut self, at: i64, entries: Vec<Pending>) {
+        let Some(job) = entries.first() else { return };
+        if self.is_refused(&entries) {
+            self.outside.push_back(entries);
             return;
         }
         if let Some(ledger) = &mut self.cluster.ledger {
-            ledger.submit(&job, &self.cluster.machine);
+            ledger.submit(job, &self.cluster.machine);
         }
         if self.rules.params.assoc_limit_stop != 0 {
-            self.cluster.meet_limits(&job);
+            self.cluster.meet_limits(job);
         }
-        self.queue_up(at, job);
+        self.queue_up(at, entries);
     }
 
-    /// A job waits from now on.
-    pub(super) fn queue_up(&mut self, at: i64, job: Pending) {
+    /// A job waits from now on, in each of its partitions.
+    pub(super) fn queue_up(&mut self, at: i64, entries: Vec<Pending>) {
         if self.queue.is_empty() {
             // While no job waited, the clocks went on.
             if let Some(clock) = &mut self.clock {
@@ -147,8 +147,11 @@ impl ModelSite {
             }
             self.skip_calculations(at);
         }
-        let place = self.enqueue(at, job);
-        self.stale_from(place);
+        self.note_partitions(&entries);
+        for job in entries {
+            let place = self.enqueue(at, job);
+            self.stale_from(place);
+        }
         self.main_stale = true;
         self.request(at);
     }
@@ -176,9 +179,11 @@ impl ModelSite {
         let deeds = main_pass(&mut self.cluster, queue, now, full, &self.rules.params, watch);
         // A quick pass does not see the whole queue, and a pass may have a limit on its starts.
         // Where there are limits, a job that has started may put one on a job that blocked its
-        // partition, which then blocks it no longer. Else a second pass starts nothing.
+        // partition, which then blocks it no longer; and a job that has started in one partition
+        // may have blocked another. Else a second pass starts nothing.
         let limits = self.cluster.ledger.is_some() && !deeds.starts.is_empty();
-        self.main_stale = !deeds.whole || limits || self.cluster.take_limit_changes();
+        let elsewhere = deeds.starts.iter().any(|&place| queue[place].several);
+        self.main_stale = !deeds.whole || limits || elsewhere || self.cluster.take_limit_changes();
         if !deeds.starts.is_empty() {
             self.stale_from(0);
         }

@@ -17,26 +17,46 @@ impl ModelSite {
             job.priority = priorities.of(&job, now, &self.cluster.machine);
         }
         self.cluster.meet(job.id);
-        *self.needs.entry(job.cpus).or_default() += 1;
         let place = self.place_of(&job);
         self.queue.insert(place, job);
         place
     }
 
-    fn place_of(&self, job: &Pending) -> usize {
+    pub(super) fn place_of(&self, job: &Pending) -> usize {
         let machine = &self.cluster.machine;
-        self.queue.partition_point(|p| p.key(machine) < job.key(machine))
+        // Entries of one job that are equal stay in the order of its partitions.
+        self.queue.partition_point(|p| p.key(machine) <= job.key(machine))
     }
 
-    /// The limit of a waiting job has changed.
-    pub fn relimit(&mut self, id: u32, limit: i64) {
-        let told = self.news.iter_mut().find_map(|(_, news)| match news {
-            super::SiteNews::Arrived(job) | super::SiteNews::Released(job) if job.id == id => Some(job.as_mut()),
-            _ => None,
+    /// The limit of a waiting job has changed: it is now that of these entries. The job no longer
+    /// waits in a partition for which there is none.
+    pub fn relimit(&mut self, entries: &[Pending]) {
+        let Some(id) = entries.first().map(|job| job.id) else { return };
+        let take = |job: &mut Pending| {
+            let entry = entries.iter().find(|entry| !job.several || entry.part == job.part);
+            job.limit = entry.map_or(job.limit, |entry| entry.limit);
+            entry.is_some()
+        };
+        for (_, news) in &mut self.news {
+            if let super::SiteNews::Arrived(own) | super::SiteNews::Released(own) = news
+                && own.first().is_some_and(|job| job.id == id)
+            {
+                own.retain_mut(take);
+            }
+        }
+        for own in self.outside.iter_mut().filter(|own| own.first().is_some_and(|job| job.id == id)) {
+            own.retain_mut(take);
+        }
+        if let Some(own) = self.several.get_mut(&id) {
+            own.retain_mut(take);
+        }
+        let mut waits = false;
+        self.queue.retain_mut(|job| {
+            let is_other = job.id != id;
+            waits |= !is_other;
+            is_other || take(job)
         });
-        let outside = self.outside.iter_mut().find(|job| job.id == id);
-        if let Some(job) = told.or(outside).or_else(|| self.queue.iter_mut().find(|job| job.id == id)) {
-            job.limit = limit;
+        if waits {
             self.stale_from = 0;
         }
     }
@@ -94,6 +114,7 @@ impl ModelSite {
             running.sort_shared_by_key(|running| running.id);
             let mut waiting: Vec<(u32, u32)> = self.queue.iter().map(|job| (job.id, job.assoc)).collect();
             waiting.sort_unstable();
+            waiting.dedup();
             priorities.calculate(now, &running, &waiting);
         }
         let only_grows = priorities.rules.only_grows;
@@ -126,25 +147,18 @@ impl ModelSite {
     pub(super) fn remove(&mut self, places: &[usize]) -> Vec<Pending> {
         let mut jobs: Vec<Pending> = places.iter().rev().filter_map(|&place| self.queue.remove(place)).collect();
         jobs.reverse();
-        jobs.iter().for_each(|job| self.needs_less(job));
         jobs
     }
 
-    fn needs_less(&mut self, job: &Pending) {
-        if let Some(count) = self.needs.get_mut(&job.cpus) {
-            *count -= 1;
-            if *count == 0 {
-                self.needs.remove(&job.cpus);
-            }
-        }
-    }
-
-    /// Takes a waiting job out, wherever it waits.
+    /// Takes a waiting job out, wherever it waits. Returns the entry by which it was submitted.
     pub(super) fn take_out(&mut self, id: u32) -> Option<Pending> {
-        if let Some(place) = self.outside.iter().position(|job| job.id == id) {
-            return self.outside.remove(place);
+        let is_its = |entries: &Vec<Pending>| entries.first().is_some_and(|job| job.id == id);
+        if let Some(place) = self.outside.iter().position(is_its) {
+            return self.outside.remove(place).and_then(|entries| entries.into_iter().next());
         }
         let place = self.queue.iter().position(|job| job.id == id)?;
-        self.remove(&[place]).pop()
+        let job = self.remove(&[place]).pop()?;
+        self.drop_entries(&job);
+        self.entries_of(&job).into_iter().next()
     }
 }

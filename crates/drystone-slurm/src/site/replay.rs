@@ -4,11 +4,12 @@ use super::{ModelSite, SchedulerDeed};
 use crate::model::{Pending, VerdictObserver};
 use std::collections::BTreeSet;
 
-/// Last starts of all jobs in seconds, `None` for those that never start. `runs` are run times;
-/// jobs must be in order of submission and their numbers their places.
+/// Last starts of all jobs in seconds, `None` for those that never start. A job is its entries, one
+/// for each of its partitions. `runs` are run times; jobs must be in order of submission and their
+/// numbers their places.
 pub fn replay(
     site: &mut ModelSite,
-    jobs: &[Pending],
+    jobs: &[impl AsRef<[Pending]>],
     runs: &[i64],
     watch: &mut impl VerdictObserver,
 ) -> Vec<Option<i64>> {
@@ -18,15 +19,16 @@ pub fn replay(
     let (mut next, mut wake) = (0, None::<i64>);
     let mut out: Vec<SchedulerDeed> = Vec::new();
     loop {
-        let arrival = jobs.get(next).map(|job| job.submit);
+        let submission = |job: &[Pending]| job.first().map_or(0, |job| job.submit);
+        let arrival = jobs.get(next).map(|job| submission(job.as_ref()));
         let end = ends.first().map(|&(end, _)| end);
         let Some(now) = [arrival, end, wake].into_iter().flatten().min() else { return starts };
         while let Some((_, id)) = ends.first().copied().filter(|&(end, _)| end == now) {
             ends.pop_first();
             site.end(now, id);
         }
-        while let Some(job) = jobs.get(next).filter(|job| job.submit == now) {
-            site.submit(now, job.clone());
+        while let Some(job) = jobs.get(next).filter(|job| submission(job.as_ref()) == now) {
+            site.submit(now, job);
             next += 1;
         }
         site.advance(now, &mut out, watch);

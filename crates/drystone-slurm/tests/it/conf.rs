@@ -62,6 +62,11 @@ fn mistakes_name_file_and_line() {
         "slurm.conf:1: PriorityMaxAge: `soon` is no time; expected minutes, hours:minutes:seconds, \
          days-hours:minutes:seconds or UNLIMITED"
     );
+    assert_eq!(
+        refused("NodeName=n1\nPriorityUsageResetPeriod=FOO"),
+        "slurm.conf:2: PriorityUsageResetPeriod: `FOO` is no period, and slurmctld would not start; expected one of NONE, \
+         NOW, DAILY, WEEKLY, MONTHLY, QUARTERLY, YEARLY"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod conf;
 mod heard;
 mod named_nodes;
 mod news;
+mod partitions;
 mod policy;
 mod recorded;
 mod resources;

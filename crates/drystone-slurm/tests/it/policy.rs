@@ -201,3 +201,47 @@ fn a_job_without_a_counted_resource_holds_no_processor() {
         assert!((2_100..2_161).contains(&starts[4]), "{total}: {starts:?}");
     }
 }
+
+/// Four nodes of one processor, of which `long` has two and `short` the others. Job 1 has one of
+/// `long` for 1,000 s. Job 2 wants two nodes of either and has those of `short`. Job 3 is like it:
+/// its limit of 20 min is above that of `brief`, which it names as well. It waits for `short`,
+/// where two nodes are free at 600 s.
+#[test]
+fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let conf = dir.path().join("slurm.conf");
+    let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=1\n\
+                PartitionName=long Nodes=n[1-2] Default=YES MaxTime=INFINITE\n\
+                PartitionName=short Nodes=n[3-4] MaxTime=INFINITE\nPartitionName=brief Nodes=n[1-4] MaxTime=10\n";
+    std::fs::write(&conf, text).expect("written");
+    let mut table = ResourceTableBuilder::new();
+    let (mut jobs, mut truth) = (Vec::new(), Vec::new());
+    let rows: [(i64, u32, i64, &[&str]); 3] =
+        [(0, 1, 1_000, &[]), (10, 2, 590, &["long", "short"]), (20, 2, 300, &["brief", "long", "short"])];
+    for (number, (submit, procs, run, partitions)) in (1..).zip(rows) {
+        let mut job = Job::new(Time(submit), procs, Span(1_200));
+        job.partition = 1;
+        let partitions = partitions.iter().map(ToString::to_string).collect();
+        let shape = NodeShape { nodes: (procs, procs), partitions, ..NodeShape::default() };
+        job.demand = table.intern(Demand { totals: Vec::new(), shape: Some(shape) }).expect("known");
+        jobs.push(job);
+        truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
+    }
+    let table = table.finish();
+    let workload = Workload::with_resources(Machine::new(4), Some(table), jobs, truth, Provenance::default());
+    let workload = workload.expect("a workload");
+    let policy = spec(&format!("slurm(conf=\"{}\")", conf.display())).expect("a policy");
+    let mut starts = Starts(Vec::new());
+    let mut run =
+        || Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
+    let (ran, said) = drystone_slurm::policy::listen(2, &mut run);
+    ran.expect("a run");
+    starts.0.sort_unstable();
+    for ((_, start), from) in starts.0.iter().zip([0, 10, 600]) {
+        assert!((from..from + 61).contains(start), "{:?}", starts.0);
+    }
+    let mut partitions: Vec<String> = said.into_iter().filter_map(|said| said.partition).collect();
+    partitions.sort();
+    partitions.dedup();
+    assert_eq!(partitions, ["long", "short"], "it waits in these");
+}

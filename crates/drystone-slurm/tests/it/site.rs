@@ -101,7 +101,8 @@ impl World {
         ModelSite::new(cluster, rules, priorities)
     }
 
-    fn jobs(&self) -> Vec<Pending> {
+    /// Each job with its entries: some wait in both partitions.
+    fn jobs(&self) -> Vec<Vec<Pending>> {
         let accounts = Accounts::parse(ACCOUNTS, "accounts").expect("accounts");
         let single = ModelMachine::from_conf(&self.conf()).cpus.iter().all(|&cpus| cpus == 1);
         let mut array = NONE;
@@ -114,7 +115,8 @@ impl World {
             let (min_nodes, max_nodes) = if single { (procs, procs) } else { (1, u32::MAX) };
             // Equal neighbours are tasks of one array now and then.
             array = if kind < 40 && array != NONE { array } else { id };
-            Pending {
+            let several = kind % 5 == 2 && procs <= 4;
+            let own = Pending {
                 submit,
                 accrue: submit,
                 user: user as i32,
@@ -125,8 +127,11 @@ impl World {
                 assoc: accounts.find(account, name).map_or(NONE, |index| index as u32),
                 exclusive: !single && kind % 16 == 1,
                 whole: !single && kind % 16 == 1,
+                several,
                 ..Pending::new(id, procs, minutes * 60)
-            }
+            };
+            let other = Pending { part: 1 - part, ..own.clone() };
+            if several { vec![own, other] } else { vec![own] }
         };
         (0..).zip(&self.jobs).map(job).collect()
     }
@@ -157,11 +162,11 @@ proptest! {
         let starts = replay(&mut site, &jobs, &runs, &mut ());
         prop_assert!(starts.iter().all(Option::is_some), "{starts:?}");
         let total = site.cluster().machine.total();
-        for (begin, _) in starts.iter().zip(&jobs) {
+        for begin in &starts {
             let begin = begin.expect("started");
             // A job runs on for as long as its nodes are busy with it, so what ends in this second
             // may still be there.
-            let running = starts.iter().zip(&runs).zip(&jobs).filter(|((start, run), job)| {
+            let running = starts.iter().zip(&runs).zip(jobs.iter().map(|job| &job[0])).filter(|((start, run), job)| {
                 let (start, end) = (start.expect("started"), start.expect("started") + **run);
                 start <= begin && begin < end.min(start + job.limit)
             });
@@ -177,9 +182,9 @@ proptest! {
         let mut site = world.site(0);
         let (mut deeds, mut rest) = (Vec::new(), Vec::new());
         for job in &jobs {
-            if job.submit <= cut {
-                site.advance(job.submit, &mut deeds, &mut ());
-                site.submit(job.submit, job.clone());
+            if job[0].submit <= cut {
+                site.advance(job[0].submit, &mut deeds, &mut ());
+                site.submit(job[0].submit, job);
             }
         }
         let mut other: ModelSite = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");

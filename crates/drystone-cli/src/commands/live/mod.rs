@@ -6,6 +6,7 @@ mod give_back;
 mod install;
 mod journal;
 mod playground;
+mod record;
 mod report;
 mod shadow;
 mod status;
@@ -34,6 +35,7 @@ pub(super) fn live(command: LiveCommand) -> CommandOutcome {
         LiveCommand::Report(args) => report::report(&args),
         LiveCommand::Install(args) => install::install(&args),
         LiveCommand::Playground(args) => playground::playground(&args),
+        LiveCommand::Record(args) => record::record(&args),
     }
 }
 

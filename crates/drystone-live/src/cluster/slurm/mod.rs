@@ -15,6 +15,7 @@ mod priority;
 mod privacy;
 #[cfg(test)]
 mod reasons;
+pub mod record;
 #[cfg(test)]
 mod releases;
 mod reservations;

@@ -252,6 +252,7 @@ fn amounts(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
         memory: memory(parts),
         command: parts.text("submit_line").as_bytes(),
         name: parts.text("name").as_bytes(),
+        partition: parts.text("partition").as_bytes(),
     });
     let nodes = small(parts.get("allocation_nodes")).unwrap_or(UNKNOWN);
     draft.held = listed("allocated").or(Amount { nodes, ..Amount::UNKNOWN });

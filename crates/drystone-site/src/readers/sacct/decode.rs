@@ -239,6 +239,7 @@ fn amounts<'a>(
         memory: request,
         command: get(SacctColumn::SubmitLine),
         name: get(SacctColumn::JobName),
+        partition: get(SacctColumn::Partition),
     });
     matches!(request, MemoryRequest::PerCpu(_, true))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Seconds from the Unix epoch of `2026-11-25T02:02:44` in UTC; `None` for `Unknown` and the like.
-pub(super) fn epoch(text: &str) -> Option<i64> {
+pub fn epoch(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
     let numbers = |text: &str, by: char| text.split(by).map(|n| n.parse::<i64>().ok()).collect::<Option<Vec<_>>>();
     let ([year, month, day], [hour, minute, second]) =
@@ -15,8 +15,8 @@ pub(super) fn epoch(text: &str) -> Option<i64> {
     Some(days * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-/// All happenings of a log, a line each, in seconds from `base`.
-pub(super) fn events(log: &str, base: i64) -> String {
+/// Returns all happenings of a log, a line each, in seconds from `base`. Both are of one clock.
+pub fn log_events(log: &str, base: i64) -> String {
     let mut out = String::new();
     for line in log.lines() {
         let Some((stamp, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) else { continue };
@@ -73,7 +73,7 @@ fn event(text: &str, base: i64) -> Option<String> {
     if let Some(rest) = after(text, "already tested ") {
         return Some(format!("sched_depth {}", rest.split(' ').next()?));
     }
-    backfill(text, base).or_else(|| ends(text))
+    backfill(text, base).or_else(|| ends(text)).or_else(|| commands(text))
 }
 
 /// Formats what backfill logs of its passes.
@@ -88,7 +88,8 @@ fn backfill(text: &str, base: i64) -> Option<String> {
         return Some(format!("bf_done {}", tested.split('(').next()?));
     }
     if is(" test for JobId=") {
-        return Some(format!("bf_test {} {}", job(text)?, word(text, "Prio=")?));
+        let partition = word(text, "Partition=").map_or_else(String::new, |name| format!(" {name}"));
+        return Some(format!("bf_test {} {}{partition}", job(text)?, word(text, "Prio=")?));
     }
     if is(" to start at ") {
         let nodes = word(text, " on nodes ")?;
@@ -132,6 +133,17 @@ fn backfill(text: &str, base: i64) -> Option<String> {
         return told("bf_limit");
     }
     None
+}
+
+/// Formats what users and operators do with jobs, as the commands that do so.
+fn commands(text: &str) -> Option<String> {
+    let command = [
+        ("_hold_job_rec: hold on ", "scontrol hold"),
+        ("_release_job_rec: release hold on ", "scontrol release"),
+        ("REQUEST_KILL_JOB JobId=", "scancel"),
+    ];
+    let (_, command) = command.into_iter().find(|(marker, _)| text.contains(marker))?;
+    Some(format!("action {command} {} -> ", job(text)?))
 }
 
 /// Formats the ends of running jobs, node states, and priorities.
@@ -188,7 +200,14 @@ mod tests {
         assert_eq!(epoch("Unknown"), None);
         let log = "[1970-01-01T00:01:40.007] sched: Allocate JobId=7_3(9) NodeList=n[1,4-5] #CPUs=3 Partition=main\n\
                    [1970-01-01T00:01:41.250] sched/backfill: _dump_job_sched: JobId=8 to start at 1970-01-01T00:03:00, end at \
-                   1970-01-01T00:04:00 on nodes n[1-3] in partition main\nno stamp\n";
-        assert_eq!(events(log, 100), "0.007 sched_start 7_3(9) n[1,4-5]\n1.250 bf_resv 8 80 140 n[1-3]\n");
+                   1970-01-01T00:04:00 on nodes n[1-3] in partition main\nno stamp\n\
+                   [1970-01-01T00:01:42.000] sched/backfill: _attempt_backfill: BACKFILL: test for JobId=8 Prio=343 Partition=lim \
+                   Reservation=NONE\n\
+                   [1970-01-01T00:01:43.606] sched: _release_job_rec: release hold on JobId=19 by uid 0\n";
+        assert_eq!(
+            log_events(log, 100),
+            "0.007 sched_start 7_3(9) n[1,4-5]\n1.250 bf_resv 8 80 140 n[1-3]\n2.000 bf_test 8 343 lim\n\
+             3.606 action scontrol release 19 -> \n"
+        );
     }
 }
