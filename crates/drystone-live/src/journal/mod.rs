@@ -27,7 +27,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// The layout of records. Raise it with every change of what they hold.
-pub const LAYOUT: u16 = 12;
+pub const LAYOUT: u16 = 13;
 
 /// Header of a segment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
