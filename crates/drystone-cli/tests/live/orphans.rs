@@ -265,11 +265,8 @@ fn from_before() {
 /// `scontrol uhold` and `scontrol hold` by root, on waiting jobs, on a task and on a job that is
 /// left to Slurm: over a restart and a hand-back. Owners take back the first, operators the second.
 fn operators() {
-    let partitions = ["main", "other"].map(|name| {
-        let default = if name == "main" { "YES" } else { "NO" };
-        format!("PartitionName={name} Nodes=n1 Default={default} MaxTime=60 State=UP")
-    });
-    let options = ClusterOptions { nodes: 1, cpus: 4, partitions: partitions.to_vec(), ..ClusterOptions::default() };
+    let node_words = "Feature=fast".to_string();
+    let options = ClusterOptions { nodes: 1, cpus: 4, node_words, ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let mut daemon = site.drive();
     let running = site.submit(4, 90, 5);
@@ -277,7 +274,7 @@ fn operators() {
     let submit = |more: &[&str]| as_user_submits(&site, &[&["-n", "4", "-t", "1"], more].concat(), 1);
     let Some(soft) = submit(&[]) else { return };
     let (hard, array) = (submit(&[]).expect("root"), submit(&["--array=1-3"]).expect("root"));
-    let (foreign, plain) = (submit(&["-p", "other"]).expect("root"), submit(&[]).expect("root"));
+    let (foreign, plain) = (submit(&["-C", "fast*1"]).expect("root"), submit(&[]).expect("root"));
     until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(foreign) != "held");
     site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{foreign}")]);
     site.tell("scontrol", &["hold", &hard.to_string()]);
