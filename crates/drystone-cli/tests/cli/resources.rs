@@ -413,8 +413,8 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// From 10 to 60 no licence is free of the 3 that job 2 asks for, before that 2, and after it one: it
-/// waits for these, beside processors. Held back, it waits for licences that are not there.
+/// Job 2 asks for 3 licences. From 10 to 60 none is free, before that 2, and after it one: it waits
+/// for these, beside processors. Held back, it waits for licences that are not there.
 #[test]
 fn the_obstacle_is_the_resource() {
     let folder = licences();
@@ -448,8 +448,8 @@ fn waits_for_licences_are_named_first() {
     assert!(text.contains("of 2.9 on average; 5 jobs ask for some of it"), "{text}");
 }
 
-/// A table that changes nothing for any job is told once: the resource that no job asks for, times
-/// after the last job, an amount that is the machine's own.
+/// A table that changes nothing for any job brings one warning: a resource that no job asks for,
+/// times after the last job, an amount that is the machine's own.
 #[test]
 fn a_supply_without_effect_is_told() {
     let folder = licences();

@@ -438,7 +438,7 @@ pub struct NodeDevices {
 pub struct LicenceFact {
     pub name: String,
     pub total: u64,
-    /// Those that no job of the cluster, no reservation and nobody elsewhere has.
+    /// Those that no job of the cluster, no reservation and no user elsewhere has.
     pub free: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Licences: how many of each there are for the policy's jobs.
+//! Licences: the number of each that the policy's jobs can have.
 //!
-//! Jobs of others hold some, of the cluster or elsewhere, and nobody knows until when. To the
-//! session that is less supply.
+//! Jobs of others hold some, of the cluster or elsewhere, for an unknown time. To the session that
+//! is less supply.
 
 use super::{LookResult, TrackedPlace, Tracker, TrackerNews};
 use crate::cluster::{JobFact, JobState};
@@ -29,8 +29,8 @@ impl Tracker {
         turn.news.push((None, TrackerNews::Supply(here)));
     }
 
-    /// Returns how many there are of each licence that is counted: those that are free, and those of
-    /// the jobs that the session knows to run.
+    /// Returns how many there are of each licence that is counted: those that are free, and those
+    /// of the jobs that the session knows to run.
     fn licences_here(&self) -> Vec<(ResourceId, u64)> {
         let mut here: BTreeMap<&str, u64> = BTreeMap::new();
         if self.demands.licences().next().is_none() {

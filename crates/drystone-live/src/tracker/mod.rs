@@ -189,7 +189,7 @@ pub struct Tracker {
     offset: i64,
     stamp: Stamp,
     losses: Vec<CapacityLoss>,
-    /// How many there are of each licence that is counted, as the session was told last.
+    /// Number of each licence that is counted, as the session knows it.
     licences: Vec<(ResourceId, u64)>,
     /// True if places of jobs matter: processors are out, or the policy names them.
     named: bool,

@@ -100,8 +100,8 @@ fn licences_of_others_and_another_number_are_news() {
     }
 }
 
-/// What was seen gives the same orders again, over restarts too; a licence that nobody counts, and
-/// any under a policy that counts processors only, is the cluster's.
+/// Looks give the same orders again, over restarts too; a licence that is not counted, and any
+/// under a policy that counts processors only, is the cluster's.
 #[test]
 fn a_replay_has_the_licences_of_each_look() {
     let mut world = World::new(cluster(3, 1), "easy", DaemonMode::Drive);

@@ -438,13 +438,13 @@ fn starts(segments: &Segments, jobs: usize) -> Vec<i64> {
     last_segments_of_counts(segments, jobs).iter().map(|out| out.start).collect()
 }
 
-/// Nodes of 4, 4 and 8 processors; the fourth has gone. Job 0 has one processor of node 1 and two of
-/// node 2; node 0 goes at 100 and is expected back at 138. Job 1 has run from 99 to 100, for less
-/// than its limit. Job 2 comes at 125 and asks for three, two and two processors of three nodes: it
-/// is planned for 138, with three on node 2, which has most to give then. Job 3 takes the other
-/// three there at once, for 44 s. So at 137 job 4, which needs two processors for 32 s, has one on
-/// node 1 and none on node 2 beside the plan, which nothing has changed since, and has to wait. At
-/// 138 node 0 is not back, and job 2 has no place any more: job 4 starts.
+/// Nodes of 4, 4 and 8 processors; the fourth has gone. Job 0 has one processor of node 1 and two
+/// of node 2; node 0 goes at 100 and is expected back at 138. Job 1 has run from 99 to 100, for
+/// less than its limit. Job 2 comes at 125 and asks for three, two and two processors of three
+/// nodes: it is planned for 138, with three on node 2, which has most to give then. Job 3 takes the
+/// other three there at once, for 44 s. So at 137 job 4, which needs two processors for 32 s, has
+/// one on node 1 and none on node 2 beside the plan, which nothing has changed since, and has to
+/// wait. At 138 node 0 is not back, and job 2 has no place any more: job 4 starts.
 #[test]
 fn a_plan_stays_where_nothing_changed() {
     use super::placed_drystone::anywhere;

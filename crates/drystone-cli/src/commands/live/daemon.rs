@@ -173,7 +173,7 @@ fn say(daemon: &SlurmDaemon) {
     let licences = tracker.layout().licences();
     if are_counted && !licences.is_empty() {
         let list: Vec<String> = licences.iter().map(|(name, total)| format!("{total} of {name}")).collect();
-        message::note(&format!("the policy counts licences: {}, as long as nobody else has them", list.join(", ")));
+        message::note(&format!("the policy counts licences: {}, less those that jobs of others hold", list.join(", ")));
     }
     let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
     match (memory, are_counted) {

@@ -103,7 +103,7 @@ impl FakeCluster {
         (remainder == 0).then_some(on)
     }
 
-    /// How many licences of a name there are, and how many nobody has.
+    /// Returns the licences of a name, with those that are free.
     pub(super) fn licence(&self, name: &str) -> LicenceFact {
         let (total, others) = self.licences.get(name).copied().unwrap_or_default();
         let running = self.jobs.values().filter(|job| job.state == JobState::Running);

@@ -1,5 +1,5 @@
-//! `scontrol show licenses`: how many there are and how many are free, those of licence servers
-//! among them.
+//! `scontrol show licenses`: numbers of licences in all and free, those of licence servers among
+//! them.
 
 use super::run::Runner;
 use crate::cluster::{ClusterError, LicenceFact};
@@ -9,7 +9,7 @@ pub(super) fn read(run: &Runner) -> Result<Vec<LicenceFact>, ClusterError> {
     parse(&run.ask("scontrol", &["-o", "show", "licenses"])?)
 }
 
-/// Where there are none, Slurm says so in a sentence.
+/// Reads a listing. Slurm prints a sentence where there are none.
 fn parse(listing: &str) -> Result<Vec<LicenceFact>, ClusterError> {
     let lines = (1..).zip(listing.lines()).filter(|(_, line)| line.starts_with("LicenseName="));
     lines.map(|(number, line)| self::line(number, line)).collect()
