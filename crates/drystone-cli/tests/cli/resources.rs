@@ -459,7 +459,7 @@ fn a_supply_without_effect_is_told() {
         ("more.csv", "cad,90000000,1", "no amount differs between the first submit, 0 s, and"),
         ("asks.csv", "cad,100,4", "no amount differs between the first submit, 0 s, and"),
     ] {
-        folder.write("vain.csv", &format!("resource,from,amount\n{supply}\n"));
+        folder.write("vain.csv", format!("resource,from,amount\n{supply}\n"));
         let args = ["run", "log.swf", "--policy", "easy", "--resources", resources, "--supply", "vain.csv"];
         let warnings = folder.run(&args).err;
         let all: Vec<&str> = warnings.lines().filter(|line| line.contains("vain.csv")).collect();
