@@ -122,7 +122,7 @@ impl<'a> WaitObserver<'a> {
         let resource = table.resource(asks[place].0).filter(|_| 2 * span > enough)?;
         let show = |amount: i64| resource.unit.show(amount.max(0).unsigned_abs());
         let free = if least.max(0) == most.max(0) {
-            format!("{} was", show(most))
+            format!("{} {}", show(most), if most == 1 { "was" } else { "were" })
         } else {
             format!("{} to {} were", show(least), show(most))
         };
