@@ -6,8 +6,9 @@ use crate::exit::CommandFailure;
 use crate::meta::{ExperimentMeta, FileMeta};
 use crate::output::message;
 use drystone::log::{outages, supply};
-use drystone::model::{Outages, Setting, Time, Workload};
+use drystone::model::{Outages, ResourceId, ResourceTable, Setting, Time, Workload};
 use drystone::policy::PolicySpec;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Reads a file as text; also answers its name, for messages and provenance.
@@ -25,6 +26,32 @@ fn reach(workload: &Workload) -> Option<(Time, Time)> {
     let (first, last) = workload.submits()?;
     let work = workload.truth().iter().fold(0_i64, |sum, truth| sum.saturating_add(truth.run.0.max(0)));
     Some((first, Time(last.0.saturating_add(work).saturating_add(1))))
+}
+
+/// Returns the reason why a workload's changes of supply concern none of its jobs; `None` where
+/// they may. `before` is the table without the changes.
+fn without_effect(workload: &Workload, before: &ResourceTable) -> Option<String> {
+    let (table, (first, latest)) = (workload.resources()?, reach(workload)?);
+    let changed: BTreeSet<ResourceId> = table.supply().iter().map(|step| step.resource).collect();
+    let asked: BTreeSet<ResourceId> =
+        workload.jobs().iter().flat_map(|job| table.totals(job.demand)).map(|&(resource, _)| resource).collect();
+    let names = |of: &BTreeSet<ResourceId>| {
+        let names: Vec<&str> = of.iter().filter_map(|&id| table.resource(id)).map(|one| one.name.as_str()).collect();
+        names.join(", ")
+    };
+    if !changed.is_empty() && changed.is_disjoint(&asked) {
+        return Some(format!("none asks for {}; name a resource that jobs ask for", names(&changed)));
+    }
+    let differs = |id: ResourceId, at: Time| table.supply_at(id, at) != before.supply_at(id, at);
+    let within = table.supply().iter().filter(|step| first < step.from && step.from < latest);
+    let is_felt = within.map(|step| (step.resource, step.from)).chain(asked.iter().map(|&id| (id, first)));
+    let is_felt = is_felt.filter(|(id, _)| asked.contains(id)).any(|(id, at)| differs(id, at));
+    (!is_felt).then(|| {
+        format!(
+            "no amount differs between the first submit, {first} s, and {latest} s, when all jobs would be done that run \
+             one after the other; times are seconds of the log, or dates"
+        )
+    })
 }
 
 impl RealArgs {
@@ -77,7 +104,11 @@ impl RealArgs {
     pub(crate) fn give_supply(&self, workload: Workload) -> Result<Workload, CommandFailure> {
         let Some(file) = &self.supply else { return Ok(workload) };
         let (name, text) = read(file)?;
+        let before = workload.resources().cloned();
         let mut workload = supply::give(workload, text.as_bytes(), &name).map_err(CommandFailure::because)?;
+        if let Some(why) = before.and_then(|before| without_effect(&workload, &before)) {
+            message::warning(&format!("{name}: no job is simulated differently for this table: {why}"));
+        }
         let meta = FileMeta::of(name, &text);
         let value = format!("{} ({})", meta.file, meta.hash);
         workload.provenance.settings.push(Setting { name: "supply".to_string(), value });

@@ -7,8 +7,8 @@ use crate::tracker::{
     TrackerSettings, WakePosition, how,
 };
 use drystone::engine::{Adopted, NewsError, PolicyViolation, ProposalError, Session};
-use drystone::model::{JobId, Machine, ProcSet, Procs, SizeSet, Span, Time};
-use drystone::policy::{Action, Actions, PassRule, Placement, PolicySpec, SnapshotError};
+use drystone::model::{JobId, Machine, ProcSet, Procs, ResourceId, SizeSet, Span, Time};
+use drystone::policy::{Action, Actions, KnownSupply, PassRule, Placement, PolicySpec, SnapshotError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -358,7 +358,14 @@ impl Core {
         let losses = rest
             .iter()
             .find_map(|(_, one)| if let TrackerNews::Losses(losses) = one { Some(losses.clone()) } else { None });
+        let supply = rest
+            .iter()
+            .find_map(|(_, one)| if let TrackerNews::Supply(supply) = one { Some(supply.clone()) } else { None });
         self.tell(now, rest)?;
+        if let Some(supply) = supply {
+            let known = |&(resource, amount): &(ResourceId, u64)| KnownSupply { from: Time::MIN, resource, amount };
+            self.session.set_supply(now, &supply.iter().map(known).collect::<Vec<_>>())?;
+        }
         if !self.tracker.is_named() && !self.session.occupied().is_empty() {
             // More runs than there is room for: the session has begun to name processors.
             placed.extend(self.tracker.name_all());
@@ -466,7 +473,7 @@ impl Core {
                 let on = self.numbers(*key);
                 return self.adopt(now, *key, job, &Adopted::Suspended { ran: *ran, on });
             }
-            TrackerNews::Losses(_) | TrackerNews::Placed(_) => return Ok(()),
+            TrackerNews::Losses(_) | TrackerNews::Supply(_) | TrackerNews::Placed(_) => return Ok(()),
             _ => {}
         }
         let Some(key) = news.key() else { return Ok(()) };

@@ -9,7 +9,7 @@ use super::supply;
 use super::words::count_things;
 use drystone::draw::RandomDraw;
 use drystone::log::transform::LoadFactor;
-use drystone::model::{Job, Outage, ResourceTable, Span, Time};
+use drystone::model::{Job, Outage, Span, Time};
 use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -268,7 +268,7 @@ pub(super) fn load(
             let supply = applied.table.as_ref().and_then(|table| supply::divide_times(table, factor));
             let changes = supply.as_ref().map_or(0, |(_, changes)| *changes);
             if let Some((table, _)) = supply {
-                applied.set_supply(ResourceTable::clone(&table));
+                applied.set_supply(table);
             }
             let out = match outages + changes {
                 0 => "",

@@ -8,7 +8,6 @@ use drystone::log::resources::read_amount;
 use drystone::log::supply::find_resource;
 use drystone::log::transform::LoadFactor;
 use drystone::model::{ResourceTable, Span, SupplyStep, Time};
-use std::sync::Arc;
 
 /// Sets the amount of a resource. Unless the change is unannounced, it is announced two weeks
 /// before.
@@ -84,20 +83,8 @@ pub(super) fn supply(
 
 /// Divides the times of changes of supply as submit times are divided. Returns the table and the
 /// number of changes.
-pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(Arc<ResourceTable>, usize)> {
-    let divide = |time: Time| if time == Time::MIN { time } else { factor.divide(time) };
-    let steps: Vec<SupplyStep> = table
-        .supply()
-        .iter()
-        .map(|step| SupplyStep { from: divide(step.from), announced: step.announced.map(divide), ..*step })
-        .collect();
-    // Of changes that division moves to one time, the last one holds.
-    let later = |at: usize, step: &SupplyStep| {
-        steps[at + 1..].iter().any(|other| (other.resource, other.from) == (step.resource, step.from))
-    };
-    let steps_outside: Vec<SupplyStep> =
-        steps.iter().enumerate().filter(|(at, step)| !later(*at, step)).map(|(_, step)| *step).collect();
-    let count = steps_outside.iter().filter(|step| step.from > Time::MIN).count();
-    let table = table.with_supply(&steps_outside).ok()?;
-    (count > 0).then(|| (Arc::new(table), count))
+pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(ResourceTable, usize)> {
+    let table = table.at(|time| factor.divide(time));
+    let count = table.supply().iter().filter(|step| step.from > Time::MIN).count();
+    (count > 0).then_some((table, count))
 }

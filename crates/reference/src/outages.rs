@@ -15,7 +15,8 @@
 //!   far on as its first processor does in the machine, and from the first again behind the last.
 //!   One that was announced takes idle ones first, then the places of the jobs that should have
 //!   ended first.
-//! - A job that is hit waits again with its number, or is lost. One that is drained ends as it
+//! - A job that is hit waits again with its number, or is lost. Jobs that are hit in one instant
+//!   are planned in the order of their numbers. One that is drained ends as it
 //!   would, and gives back this many fewer.
 //! - A job that is wider than what is left without processors that have gone and of which no return
 //!   is known has no place in any plan, and is in the way of no other job; neither is one that a
@@ -492,7 +493,9 @@ impl NaiveOutageWorld<'_> {
 
     fn pass_by_plan(&mut self) {
         let mut plan = self.planned();
-        for j in std::mem::take(&mut self.fresh) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.sort_unstable();
+        for j in fresh {
             if self.waiting.contains(&j) {
                 self.place(&mut plan, j);
             }

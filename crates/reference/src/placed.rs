@@ -279,6 +279,8 @@ pub fn run_among(
             arrived += 1;
         }
         world.waiting.sort_unstable();
+        // Jobs that wait again are planned in the order of their numbers.
+        fresh.sort_unstable();
         match rule {
             PlacedRule::Conservative => world.conservative(early || changed, &fresh),
             PlacedRule::Easy { shortest, backfills, reserves } => world.easy(shortest, backfills, reserves),

@@ -6,6 +6,7 @@ use drystone::engine::{Levels, Observer};
 use drystone::model::{Adopted, DemandId, EndedJob, JobId, JobLimit, Outages, Procs, Span, Time, Workload};
 use drystone::policy::StartReason;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lengths of the parts into which a wait is cut, in seconds: the first that needs few enough of
@@ -44,12 +45,12 @@ pub(super) struct WaitObserver<'a> {
 struct HoldTime {
     from: Time,
     until: Time,
-    /// Holder of the limit, and the site's word for it.
-    limit: Option<(String, String)>,
+    /// The limit or the resource for which it waits, in words.
+    reason: Option<String>,
 }
 
 /// State from an instant on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct QueueState {
     from: Time,
     free: Procs,
@@ -59,6 +60,8 @@ struct QueueState {
     ahead: u32,
     /// Jobs that wait and came later.
     behind: u32,
+    /// Free amounts of the further resources that the job asks for.
+    resources: Vec<i64>,
 }
 
 impl<'a> WaitObserver<'a> {
@@ -79,10 +82,51 @@ impl<'a> WaitObserver<'a> {
         }
     }
 
-    /// The job is held back from now on, for this limit if there is one.
-    fn hold(&mut self, now: Time, limit: Option<(String, String)>) {
+    /// The job is held back from now on, for this reason if one is known.
+    fn hold(&mut self, now: Time, reason: Option<String>) {
         self.end_hold(now);
-        self.holds.push(HoldTime { from: now, until: Time::MAX, limit });
+        self.holds.push(HoldTime { from: now, until: Time::MAX, reason });
+    }
+
+    /// Returns how much is free at a time of each further resource that the job asks for.
+    fn free_resources(&self, now: Time) -> Vec<i64> {
+        let Some(table) = self.workload.resources() else { return Vec::new() };
+        let asks = table.totals(self.workload.job(self.id).demand);
+        let mut free: Vec<i64> = asks.iter().map(|&(id, _)| table.supply_at(id, now) as i64).collect();
+        for &other in self.running.iter().filter(|_| !asks.is_empty()) {
+            for &(id, amount) in table.totals(self.workload.job(other).demand) {
+                if let Some(place) = asks.iter().position(|&(own, _)| own == id) {
+                    free[place] -= amount as i64;
+                }
+            }
+        }
+        free
+    }
+
+    /// Returns the further resource of which too little was free for most of the time in which
+    /// enough processors were: its name, and the amounts asked for and free, in words.
+    fn lack(&self, from: Time, until: Time, needed: Procs) -> Option<String> {
+        let table = self.workload.resources()?;
+        let asks = table.totals(self.workload.job(self.id).demand);
+        let (mut enough, mut lacking) = (0, vec![(0, i64::MAX, i64::MIN); asks.len()]);
+        for (at, state) in self.states.iter().enumerate().filter(|(_, state)| state.free >= needed) {
+            let next = self.states.get(at + 1).map_or(until, |next| next.from);
+            let span = (next.min(until) - state.from.max(from)).0.max(0);
+            enough += span;
+            let short = state.resources.iter().zip(asks).map(|(&free, &(_, amount))| (free, free < amount as i64));
+            for (sum, (free, _)) in lacking.iter_mut().zip(short).filter(|(_, (_, is_short))| span > 0 && *is_short) {
+                *sum = (sum.0 + span, sum.1.min(free), sum.2.max(free));
+            }
+        }
+        let (place, &(span, least, most)) = lacking.iter().enumerate().max_by_key(|&(at, sum)| (sum.0, Reverse(at)))?;
+        let resource = table.resource(asks[place].0).filter(|_| 2 * span > enough)?;
+        let show = |amount: i64| resource.unit.show(amount.max(0).unsigned_abs());
+        let free = if least.max(0) == most.max(0) {
+            format!("{} {}", show(most), if most == 1 { "was" } else { "were" })
+        } else {
+            format!("{} to {} were", show(least), show(most))
+        };
+        Some(format!("of the {} of {} that it asks for, only {free} free", show(asks[place].1 as i64), resource.name))
     }
 
     fn end_hold(&mut self, now: Time) {
@@ -96,10 +140,8 @@ impl<'a> WaitObserver<'a> {
         let within = |hold: &HoldTime| (hold.until.min(until).0 - hold.from.max(from).0).max(0);
         let longest = self.holds.iter().max_by_key(|hold| within(hold))?;
         let all: i64 = self.holds.iter().map(within).sum();
-        (2 * all > (until - from).0).then(|| match &longest.limit {
-            Some((of, reason)) => format!("held back by a limit of {of} ({reason})"),
-            None => "held back: not eligible yet".to_string(),
-        })
+        let held = || longest.reason.clone().unwrap_or_else(|| "held back: not eligible yet".to_string());
+        (2 * all > (until - from).0).then(held)
     }
 
     /// Returns whether it has started, or was here before it could be watched.
@@ -167,6 +209,7 @@ impl<'a> WaitObserver<'a> {
         part.enough = enough / length;
         part.reaches = self.reaches(from, until, most);
         part.held = self.held_for(from, until);
+        part.lack = self.lack(from, until, needed);
         part.asks_more = self.workload.job(self.id).demand != DemandId::NONE;
         (part.least_free, part.most_free) = (least.min(most), most);
         part
@@ -244,7 +287,14 @@ impl Observer for WaitObserver<'_> {
 
     fn limited(&mut self, now: Time, id: JobId, limit: &JobLimit) {
         if id == self.id {
-            self.hold(now, Some((limit.of.clone(), limit.reason.clone())));
+            self.hold(now, Some(format!("held back by a limit of {} ({})", limit.of, limit.reason)));
+        }
+    }
+
+    fn short(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
+        if id == self.id {
+            let reason = format!("held back: it asks for {asks} of {resource}, and there are {there}");
+            self.hold(now, Some(reason));
         }
     }
 
@@ -289,7 +339,8 @@ impl Observer for WaitObserver<'_> {
             let ahead = self.waiting.range(..self.id).count() as u32;
             let itself = u32::from(self.waiting.contains(&self.id));
             let behind = self.waiting.len() as u32 - ahead - itself;
-            self.states.push(QueueState { from: now, free: levels.free, down: levels.down, ahead, behind });
+            let resources = self.free_resources(now);
+            self.states.push(QueueState { from: now, free: levels.free, down: levels.down, ahead, behind, resources });
         }
     }
 }
@@ -330,6 +381,9 @@ struct WaitPart {
     /// Reason for which it was held back most of the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
+    /// The further resource that it lacked most of the time in which enough processors were free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lack: Option<String>,
     /// Beginning of an announced outage into which its limit reaches.
     #[serde(skip_serializing_if = "Option::is_none")]
     reaches: Option<Time>,
@@ -434,6 +488,8 @@ impl WaitPart {
             held.clone()
         } else if self.most_free < needed {
             format!("too few for its {}", count(u64::from(needed)))
+        } else if let Some(lack) = &self.lack {
+            format!("enough for its {}, but {lack}", count(u64::from(needed)))
         } else if let Some(begin) = self.reaches {
             let announced = match site {
                 Some(site) => site.moment(begin),

@@ -282,9 +282,11 @@ pub(crate) fn facts(
 
 /// The use of a resource beyond processors, for people.
 fn used(resource: &ResourceUse) -> String {
-    let total = match resource.unit {
-        ResourceUnit::Count => count(resource.total),
-        ResourceUnit::Kilobytes => resource.unit.show(resource.total),
+    let total = match (resource.average, resource.unit) {
+        (None, ResourceUnit::Count) => count(resource.total),
+        (Some(average), ResourceUnit::Count) => format!("{} on average", fixed(average, 1)),
+        (None, ResourceUnit::Kilobytes) => resource.unit.show(resource.total),
+        (Some(average), ResourceUnit::Kilobytes) => format!("{} on average", resource.unit.show(average as u64)),
     };
     format!(
         "{} of {total}; {} for some of it",

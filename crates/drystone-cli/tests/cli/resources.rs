@@ -407,3 +407,65 @@ fn a_story_names_the_resource() {
     assert!(text.contains("asks for 3 of license:cad: there are 2"), "{text}");
     assert!(text.contains("300  starts"), "{text}");
 }
+
+/// A text in one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Job 2 asks for 3 licences. From 10 to 60 none is free, before that 2, and after it one: it waits
+/// for these, beside processors. Held back, it waits for licences that are not there.
+#[test]
+fn the_obstacle_is_the_resource() {
+    let folder = licences();
+    folder.write("late.csv", "resource,from,amount\ncad,0,2\ncad,300,4\n");
+    let why = |more: &[&str]| {
+        let args = ["explain", "log.swf", "--resources", "asks.csv", "--policy", "easy", "--job", "2", "--why-not"];
+        unwrapped(&folder.run(&[&args[..], more].concat()).ok())
+    };
+    let text = why(&[]);
+    let expected = "enough for its 1, but of the 3 of license:cad that it asks for, only 0 to 2 were free";
+    assert!(text.contains(expected), "{text}");
+    let text = why(&["--supply", "late.csv"]);
+    assert!(text.contains("held back: it asks for 3 of license:cad, and there are 2;"), "{text}");
+}
+
+/// Under `easy` job 2 waits 295 s for licences that are not there; job 3 waits for job 1, which has
+/// both until 90, job 4 until job 3 has ended at 140, and job 5 from 30 until job 4 has ended at
+/// 260: all for licences, beside processors. The average amount is 4, less 2 for 300 of 540 s.
+#[test]
+fn waits_for_licences_are_named_first() {
+    let folder = licences();
+    folder.write("late.csv", "resource,from,amount\ncad,0,2\ncad,300,4\n");
+    let with = |args: &[&str]| {
+        let supply = ["--resources", "asks.csv", "--supply", "late.csv"];
+        unwrapped(&folder.run(&[args, &supply[..]].concat()).ok())
+    };
+    let text = with(&["compare", "log.swf", "--policy", "easy", "--policy", "conservative"]);
+    let expected = "100% of the waiting is for license:cad, beside enough free processors: more of it, by";
+    assert!(text.contains(expected), "{text}");
+    let text = with(&["run", "log.swf", "--policy", "easy"]);
+    assert!(text.contains("of 2.9 on average; 5 jobs ask for some of it"), "{text}");
+}
+
+/// A table that changes nothing for any job brings one warning: a resource that no job asks for,
+/// times after the last job, an amount that is the machine's own.
+#[test]
+fn a_supply_without_effect_is_told() {
+    let folder = licences();
+    folder.write("more.csv", "job,license:cad,license:flow\ntotal,4,3\n1,2,0\n2,3,0\n");
+    for (resources, supply, why) in [
+        ("more.csv", "flow,100,1", "none asks for license:flow"),
+        ("more.csv", "cad,90000000,1", "no amount differs between the first submit, 0 s, and"),
+        ("asks.csv", "cad,100,4", "no amount differs between the first submit, 0 s, and"),
+    ] {
+        folder.write("vain.csv", format!("resource,from,amount\n{supply}\n"));
+        let args = ["run", "log.swf", "--policy", "easy", "--resources", resources, "--supply", "vain.csv"];
+        let warnings = folder.run(&args).err;
+        let all: Vec<&str> = warnings.lines().filter(|line| line.contains("vain.csv")).collect();
+        assert!(warnings.matches("no job is simulated differently").count() == 1, "{supply}: {all:?}");
+        assert!(warnings.replace("\n", " ").contains(why), "{supply}: {warnings}");
+    }
+    let args = ["run", "log.swf", "--policy", "easy", "--resources", "asks.csv", "--supply", "known.csv"];
+    assert!(!folder.run(&args).err.contains("no job is simulated differently"));
+}

@@ -235,7 +235,7 @@ fn the_baseline_of_a_site_is_its_own_slurm() {
     let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--no-what-if"]).ok();
     assert!(says(&told, "it did not fit, and kept its partition from the jobs behind it"), "{told}");
     let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--why-not"]).ok();
-    assert!(says(&told, "but not with the memory, devices or nodes that it asks for"), "{told}");
+    assert!(says(&told, "but of the 4 of gpu that it asks for, only 3 were free"), "{told}");
 }
 
 /// Plain `slurm` on a site is its own Slurm: the same waits, and no job without nodes.

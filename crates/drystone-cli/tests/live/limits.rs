@@ -11,6 +11,7 @@ pub(crate) fn tests() -> Tests {
     vec![
         ("an_array_under_a_limit_of_a_qos_blocks_no_other_user", array_under_a_limit),
         ("memory_and_gpus_are_counted_by_the_policy", counted),
+        ("licences_are_counted_by_the_policy", licences),
         ("the_sites_own_priorities_order_jobs", site_order),
         ("a_job_that_no_nodes_can_hold_freezes_nothing", never),
     ]
@@ -84,6 +85,37 @@ fn never() {
         assert!(status.contains("no nodes of its partition meet its request"), "{policy}: {status}");
         assert_eq!(site.state(job), "held");
     }
+}
+
+/// Of two licences a job of a partition that is not driven has one. Of two jobs that ask for one
+/// each, the policy releases one, and the other when the site has a third licence; a job without
+/// licences does not wait.
+fn licences() {
+    let partitions = ["main", "other"].map(|name| {
+        let default = if name == "main" { "YES" } else { "NO" };
+        format!("PartitionName={name} Nodes=n1 Default={default} MaxTime=60 State=UP")
+    });
+    let (lines, partitions) = (vec!["Licenses=matlab:2".into()], partitions.to_vec());
+    let options = ClusterOptions { nodes: 1, cpus: 8, lines, partitions, ..ClusterOptions::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
+    let _daemon = site.drive();
+    let other = site.submit_with(1, 60, 5, &["-p", "other", "-L", "matlab:1"]);
+    site.await_state(other, &["R"]);
+    let pair: Vec<u64> = (0..2).map(|_| site.submit_with(1, 60, 5, &["-L", "matlab:1"])).collect();
+    site.await_state(pair[0], &["R"]);
+    let plain = site.submit(1, 1, 5);
+    site.await_state(plain, &["CD"]);
+    let is_release = |order: &&ClusterOrder| matches!(order, ClusterOrder::Release(key) if key.id == pair[1]);
+    assert_eq!((site.state(pair[1]), site.orders().iter().filter(is_release).count()), ("held".to_string(), 0));
+    let conf = site.cluster.conf();
+    let text = std::fs::read_to_string(&conf).expect("there");
+    std::fs::write(&conf, text.replace("matlab:2", "matlab:3")).expect("written");
+    site.tell("scontrol", &["reconfigure"]);
+    site.await_state(pair[1], &["R"]);
+    assert_eq!(site.orders().iter().filter(is_release).count(), 1);
+    site.settled();
+    site.each_started_once(4);
+    site.replays();
 }
 
 /// The policy starts no job whose memory or GPU is taken: nothing is released in vain, a job behind

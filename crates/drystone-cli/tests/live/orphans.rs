@@ -265,23 +265,21 @@ fn from_before() {
 /// `scontrol uhold` and `scontrol hold` by root, on waiting jobs, on a task and on a job that is
 /// left to Slurm: over a restart and a hand-back. Owners take back the first, operators the second.
 fn operators() {
-    let lines = vec!["Licenses=matlab:1".to_string()];
-    let Some(site) = Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
-    else {
-        return;
-    };
+    let node_words = "Feature=fast".to_string();
+    let options = ClusterOptions { nodes: 1, cpus: 4, node_words, ..ClusterOptions::default() };
+    let Some(site) = Site::with(options, "easy") else { return };
     let mut daemon = site.drive();
-    let running = site.submit_with(4, 90, 5, &["-L", "matlab:1"]);
+    let running = site.submit(4, 90, 5);
     site.await_state(running, &["R"]);
     let submit = |more: &[&str]| as_user_submits(&site, &[&["-n", "4", "-t", "1"], more].concat(), 1);
     let Some(soft) = submit(&[]) else { return };
     let (hard, array) = (submit(&[]).expect("root"), submit(&["--array=1-3"]).expect("root"));
-    let (licensed, plain) = (submit(&["-L", "matlab:1"]).expect("root"), submit(&[]).expect("root"));
-    until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(licensed) != "held");
-    site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{licensed}")]);
+    let (foreign, plain) = (submit(&["-C", "fast*1"]).expect("root"), submit(&[]).expect("root"));
+    until("they wait", || site.published()["jobs"]["waiting"] == 6 && site.state(foreign) != "held");
+    site.tell("scontrol", &["uhold", &format!("{soft},{array}_2,{foreign}")]);
     site.tell("scontrol", &["hold", &hard.to_string()]);
     site.tell("scancel", &[&running.to_string()]);
-    let held_names = [soft.to_string(), hard.to_string(), format!("{array}_2"), licensed.to_string()];
+    let held_names = [soft.to_string(), hard.to_string(), format!("{array}_2"), foreign.to_string()];
     let stay = |names: &[String]| {
         let states = site.states();
         assert!(names.iter().all(|name| states[name] == "held"), "{names:?}: {states:?} {}", site.told());
@@ -310,7 +308,7 @@ fn operators() {
     let _daemon = site.drive();
     site.tell("scontrol", &["release", &hard.to_string()]);
     as_owner(&site, "release", &format!("{array}_2"));
-    as_owner(&site, "release", &licensed.to_string());
+    as_owner(&site, "release", &foreign.to_string());
     within(Duration::from_secs(60), "all are over", || held(&site).is_empty());
     site.drain(Duration::from_secs(60));
     site.each_started_once(10);

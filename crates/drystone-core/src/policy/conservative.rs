@@ -113,7 +113,9 @@ impl Conservative {
         };
         let early = running.notice_ends(|job| tell(deep, job, view.now()));
         let overdue = running.extend_overdue(view, |job, end| tell(deep, job, end));
-        self.stale |= deep.is_none() && (early || overdue) || running.doubts(0, view);
+        // It asks about this pass alone: without the question the doubt would outlast it.
+        let doubts = running.doubts(0, view);
+        self.stale |= deep.is_none() && (early || overdue) || doubts;
     }
 
     /// Moves all waiting jobs to their earliest places, in the order of their planned starts.
@@ -138,6 +140,8 @@ impl Conservative {
         let mut bounds: Bounds = Bounds::default();
         if self.horizon == Horizon::All {
             let mut fresh = std::mem::take(&mut self.fresh);
+            // Jobs that wait again come before those that arrived later.
+            fresh.sort_unstable();
             for id in fresh.drain(..) {
                 self.plan_one(id, Time::MAX, &mut bounds, view, actions);
             }

@@ -9,9 +9,9 @@ use crate::policy::{Gauge, Moved, StartReason};
 pub struct Levels {
     /// Free processors.
     pub free: Procs,
-    /// Waiting jobs.
+    /// Waiting jobs, with those that are held back for lack of a further resource.
     pub waiting: u32,
-    /// Processors that they need.
+    /// Processors that those of them need that are not held back.
     pub waiting_procs: u64,
     /// Running jobs.
     pub running: u32,

@@ -380,6 +380,23 @@ impl ResourceTable {
         Ok(table)
     }
 
+    /// Returns the table with its changes of supply, and their announcements, at other times, which
+    /// must keep their order. Of changes that come to one time, the last one holds.
+    #[must_use]
+    pub fn at(&self, times: impl Fn(Time) -> Time) -> ResourceTable {
+        let moved = |time: Time| if time == Time::MIN { time } else { times(time) };
+        let mut table = self.clone();
+        let mut supply: Vec<SupplyStep> = Vec::with_capacity(table.supply.len());
+        for step in table.supply.drain(..) {
+            let step = SupplyStep { from: moved(step.from), announced: step.announced.map(moved), ..step };
+            supply.retain(|other| (other.resource, other.from) != (step.resource, step.from));
+            supply.push(step);
+        }
+        supply.sort_shared_by_key(|step| (step.from, step.resource));
+        table.supply = supply;
+        table
+    }
+
     /// Nodes by class; empty where nothing is known of nodes.
     #[inline]
     #[must_use]

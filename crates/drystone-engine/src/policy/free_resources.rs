@@ -77,12 +77,19 @@ impl FreeResources {
         self.nodes.as_deref_mut().map(|nodes| (nodes, &*self.table))
     }
 
-    /// Takes a table of the same resources with the same demands and more behind them. Returns
-    /// whether it is one.
+    /// Takes a table of the same resources, of which there may be more in all, with the same
+    /// demands and more behind them. Returns whether it is one. The present amounts stay.
     pub(crate) fn extend(&mut self, table: Arc<ResourceTable>) -> bool {
-        let known = self.table.demands();
-        let same = table.resources() == self.table.resources() && table.demands().starts_with(known);
+        let (new, own) = (table.resources(), self.table.resources());
+        let is_like = |(new, own): (&Resource, &Resource)| {
+            (&new.name, new.unit) == (&own.name, own.unit) && new.total >= own.total
+        };
+        let has_all = new.len() == own.len() && new.iter().zip(own).all(is_like);
+        let same = has_all && table.demands().starts_with(self.table.demands());
         if same {
+            if self.supply.is_empty() && new != own {
+                self.supply = own.iter().map(|resource| resource.total).collect();
+            }
             self.table = table;
         }
         same

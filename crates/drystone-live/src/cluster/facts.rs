@@ -339,6 +339,9 @@ pub struct JobFact {
     /// Devices that it asks for in all, by name: `gpu`, `gpu:a100`. Empty without devices, and
     /// where their number is not known.
     pub devices: Vec<(String, u32)>,
+    /// Licences that it asks for, all of them, by name. Empty without licences, and where any of
+    /// several would do.
+    pub licences: Vec<(String, u32)>,
     pub partition: String,
     /// Its class of service; empty without one.
     pub class: String,
@@ -430,6 +433,15 @@ pub struct NodeDevices {
     pub busy: u32,
 }
 
+/// Licences of one name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LicenceFact {
+    pub name: String,
+    pub total: u64,
+    /// Those that no job of the cluster, no reservation and no user elsewhere has.
+    pub free: u64,
+}
+
 /// All that was seen at one look.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ClusterSnapshot {
@@ -439,6 +451,8 @@ pub struct ClusterSnapshot {
     pub jobs: Vec<JobFact>,
     /// Nodes of the driven partitions.
     pub nodes: Vec<NodeFact>,
+    /// Licences of the cluster.
+    pub licences: Vec<LicenceFact>,
 }
 
 #[cfg(test)]

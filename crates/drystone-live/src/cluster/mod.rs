@@ -8,8 +8,8 @@ pub mod slurm;
 
 pub use facts::{
     ClusterSnapshot, DependencyCondition, Ending, HookMark, JobDependencies, JobFact, JobKey, JobName, JobSlot,
-    JobState, NodeDevices, NodeFact, NodeRequest, NodeShare, NodeState, PendingReason, RecordId, StartCondition,
-    UnmodelledRequest,
+    JobState, LicenceFact, NodeDevices, NodeFact, NodeRequest, NodeShare, NodeState, PendingReason, RecordId,
+    StartCondition, UnmodelledRequest,
 };
 use serde::{Deserialize, Serialize};
 pub use sets::{DrivenSet, seen_by};

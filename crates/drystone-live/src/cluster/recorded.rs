@@ -3,7 +3,8 @@
 //! cluster did before.
 
 use super::{
-    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, JobFact, NodeFact, OrderOutcome, RecordId, Want,
+    Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, JobFact, LicenceFact, NodeFact, OrderOutcome,
+    RecordId, Want,
 };
 use crate::tracker::{Delta, HookMessage, Stamp};
 use std::collections::BTreeMap;
@@ -26,13 +27,15 @@ pub struct ReplayCluster {
     looks: std::vec::IntoIter<Look>,
     records: BTreeMap<RecordId, JobFact>,
     nodes: BTreeMap<String, NodeFact>,
+    licences: Vec<LicenceFact>,
     last: Option<(Stamp, Vec<HookMessage>)>,
 }
 
 impl ReplayCluster {
     /// Replays these looks in order.
     pub fn new(looks: Vec<Look>) -> ReplayCluster {
-        ReplayCluster { looks: looks.into_iter(), records: BTreeMap::new(), nodes: BTreeMap::new(), last: None }
+        let (records, nodes, licences) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        ReplayCluster { looks: looks.into_iter(), records, nodes, licences, last: None }
     }
 
     /// Returns the time of the last look, and the hook's messages.
@@ -56,8 +59,11 @@ impl Cluster for ReplayCluster {
         }
         self.records.extend(delta.changed.into_iter().map(|fact| (fact.record(), fact)));
         self.nodes.extend(delta.nodes.into_iter().map(|node| (node.name.clone(), node)));
+        if let Some(licences) = delta.licences {
+            self.licences = licences;
+        }
         let (jobs, nodes) = (self.records.values().cloned().collect(), self.nodes.values().cloned().collect());
-        Ok(ClusterSnapshot { time: delta.time, jobs, nodes })
+        Ok(ClusterSnapshot { time: delta.time, jobs, nodes, licences: self.licences.clone() })
     }
 
     fn act(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {

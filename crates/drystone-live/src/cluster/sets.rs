@@ -68,6 +68,7 @@ pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, snapshot: &'a ClusterSnapshot)
         time: snapshot.time,
         jobs: snapshot.jobs.iter().filter_map(job).collect(),
         nodes: snapshot.nodes.iter().filter(|node| own.nodes.contains(&node.name)).cloned().collect(),
+        licences: snapshot.licences.clone(),
     })
 }
 

@@ -65,7 +65,7 @@ impl LiveDesk {
         home.make().map_err(LiveError::io(home.state().display()))?;
         let settings = TrackerSettings::of(config.mode, set.partitions.clone(), config.adopt_old, &config.policy)
             .by_count(config.by_count);
-        let layout = NodeLayout::new(&seen_by(&config.sets, at, snapshot).nodes);
+        let layout = NodeLayout::new(&seen_by(&config.sets, at, snapshot).nodes).with_licences(&snapshot.licences);
         if layout.is_empty() {
             let text = format!("no node of partition {} is listed", set.name());
             return Err(crate::cluster::ClusterError::Garbled(text).into());

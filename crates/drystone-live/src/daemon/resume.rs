@@ -124,8 +124,8 @@ fn differs(begin: &Begin, settings: &TrackerSettings, layout: &NodeLayout, polic
     if begin.settings.mode != settings.mode {
         return Some("the last daemon worked in another mode".into());
     }
-    if begin.layout != *layout {
-        return Some("the machine had other nodes or processors".into());
+    if !begin.layout.is_like(layout) {
+        return Some("the machine had other nodes, processors or licences".into());
     }
     (begin.settings != *settings).then(|| "the last daemon had other settings".into())
 }

@@ -59,6 +59,7 @@ fn gather(folder: &Path) -> Result<Gathering, JournalError> {
                     all.by_count = !begin.settings.on_nodes && begin.policy.parse().is_ok_and(could);
                 }
                 JournalRecord::In(CoreInput::Facts { delta, .. }) => {
+                    all.layout.raise_licences(delta.licences.iter().flatten());
                     for key in all.mirror.apply(&delta) {
                         all.look_at(key);
                     }

@@ -38,6 +38,7 @@ pub(super) struct BlockedShape {
     limit: Option<i64>,
     memory: Option<u64>,
     devices: Vec<(String, u32)>,
+    licences: Vec<(String, u32)>,
     request: NodeRequest,
     /// The job or array itself, where its user named nodes: which ones is not known here.
     bound: Option<u64>,
@@ -86,6 +87,7 @@ fn shape(t: &Tracked, fact: &JobFact) -> BlockedShape {
         limit: fact.limit,
         memory: fact.memory,
         devices: fact.devices.clone(),
+        licences: fact.licences.clone(),
         // Its own nodes may be ours, of an earlier start.
         request: NodeRequest { named: String::new(), ..fact.request.clone() },
         bound: t.user_nodes.then_some(fact.id),

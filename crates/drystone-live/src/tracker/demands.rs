@@ -5,12 +5,14 @@ use super::{NodeAmounts, NodeLayout, Tracked, Tracker, TrackerSettings};
 use crate::cluster::{JobFact, JobKey, JobState};
 use drystone::model::{
     AMOUNT_LIMIT, Demand, DemandId, DeviceDemand, DevicePer, NodeClass, NodeFill, NodeMemory, NodeShape, Resource,
-    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit,
+    ResourceId, ResourceTable, ResourceTableBuilder, ResourceUnit, SupplyStep, Time,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Begins the names of licences among the resources.
+const LICENCE: &str = "license:";
 /// Kilobytes of a megabyte.
 const KB: u64 = 1_024;
 
@@ -22,6 +24,8 @@ pub(super) struct Demands {
     known: BTreeMap<Demand, DemandId>,
     /// Demands behind those of the table, of which the session does not know yet.
     new: Vec<Demand>,
+    /// True if there is more of a resource in all than the session knows.
+    has_grown: bool,
 }
 
 impl Demands {
@@ -32,7 +36,10 @@ impl Demands {
             let memory = layout.memory().map(|mb| Resource::new("mem", ResourceUnit::Kilobytes, mb.saturating_mul(KB)));
             let devices =
                 layout.devices().into_iter().map(|(name, count)| Resource::new(name, ResourceUnit::Count, count));
-            for resource in memory.into_iter().chain(devices) {
+            let licences = layout.licences().iter();
+            let licences =
+                licences.map(|(name, &total)| Resource::new(format!("{LICENCE}{name}"), ResourceUnit::Count, total));
+            for resource in memory.into_iter().chain(devices).chain(licences) {
                 // A name that is none is not counted, and its jobs are left to the cluster.
                 let _ = builder.resource(resource);
             }
@@ -43,7 +50,7 @@ impl Demands {
         }
         // The empty demand is number 0.
         let _ = builder.intern(Demand::default());
-        Demands { table: builder.table().clone(), known: BTreeMap::new(), new: Vec::new() }
+        Demands { table: builder.table().clone(), known: BTreeMap::new(), new: Vec::new(), has_grown: false }
     }
 
     fn number(&mut self, demand: Demand) -> DemandId {
@@ -63,9 +70,10 @@ impl Demands {
     /// Takes the new demands into the table, all of a look at once: each time costs a copy of the
     /// table. Returns whether there were any.
     fn grow(&mut self) -> bool {
-        if self.new.is_empty() {
+        if self.new.is_empty() && !std::mem::take(&mut self.has_grown) {
             return false;
         }
+        self.has_grown = false;
         let mut builder = ResourceTableBuilder::from(&self.table);
         for demand in self.new.drain(..) {
             let number = builder.intern(demand.clone());
@@ -73,6 +81,28 @@ impl Demands {
         }
         self.table = builder.table().clone();
         true
+    }
+
+    /// Returns the number of a licence among the resources; `None` where it is not counted.
+    pub(super) fn licence(&self, name: &str) -> Option<ResourceId> {
+        self.table.find(&format!("{LICENCE}{name}"))
+    }
+
+    /// Returns the counted licences: number, name, and how many there are in all.
+    pub(super) fn licences(&self) -> impl Iterator<Item = (ResourceId, &str, u64)> {
+        (0..)
+            .map(ResourceId)
+            .zip(self.table.resources())
+            .filter_map(|(id, resource)| resource.name.strip_prefix(LICENCE).map(|name| (id, name, resource.total)))
+    }
+
+    /// Takes in that there is so much of a resource in all, where that is more than before.
+    pub(super) fn raise(&mut self, id: ResourceId, total: u64) {
+        let is_more = self.table.resource(id).is_some_and(|resource| resource.total < total);
+        let step = SupplyStep { resource: id, from: Time::MIN, amount: total, announced: None };
+        if let (true, Ok(table)) = (is_more, self.table.with_supply(&[step])) {
+            (self.table, self.has_grown) = (table, true);
+        }
     }
 }
 
@@ -141,7 +171,10 @@ impl Tracker {
         let find = |name: &str| self.demands.table.find(name);
         let memory = find("mem").zip(fact.memory.map(|mb| mb.saturating_mul(KB)));
         let devices = fact.devices.iter().filter_map(|(name, count)| Some((find(name)?, u64::from(*count))));
-        let totals: Vec<(ResourceId, u64)> = memory.into_iter().chain(devices).filter(|&(_, n)| n > 0).collect();
+        let licences = fact.licences.iter();
+        let licences = licences.filter_map(|(name, count)| Some((self.demands.licence(name)?, u64::from(*count))));
+        let totals = memory.into_iter().chain(devices).chain(licences);
+        let totals: Vec<(ResourceId, u64)> = totals.filter(|&(_, n)| n > 0).collect();
         let shape = self.settings.on_nodes.then(|| self.shape_of(t, fact));
         if totals.is_empty() && shape.is_none() {
             return DemandId::NONE;

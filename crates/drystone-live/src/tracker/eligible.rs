@@ -17,9 +17,10 @@ impl Tracker {
         {
             reasons.push(format!("jobs of partition {}", fact.partition));
         }
-        let counted = self.counts_devices(fact);
+        let (counted, has_licences) = (self.counts_devices(fact), self.counts_licences(fact));
         let asks = fact.asks.iter().filter(|&&ask| match ask {
             UnmodelledRequest::Devices => !counted,
+            UnmodelledRequest::Licences => !has_licences,
             UnmodelledRequest::Features => !self.knows_features(fact),
             _ => true,
         });

@@ -1,6 +1,6 @@
 //! Nodes and the numbers of their processors: each node owns a range of numbers, for ever.
 
-use crate::cluster::{NodeFact, NodeShare};
+use crate::cluster::{LicenceFact, NodeFact, NodeShare};
 use drystone::model::ProcSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,6 +13,8 @@ pub struct NodeLayout {
     at: BTreeMap<String, usize>,
     /// Memory and devices of each node.
     amounts: Vec<NodeAmounts>,
+    /// Licences of the cluster and how many there were of each at first.
+    licences: BTreeMap<String, u64>,
 }
 
 /// Memory, devices, features and weight of a node.
@@ -43,6 +45,33 @@ impl NodeLayout {
             }
         }
         layout
+    }
+
+    /// With these licences of the cluster.
+    #[must_use]
+    pub fn with_licences(self, licences: &[LicenceFact]) -> NodeLayout {
+        let licences = licences.iter().map(|licence| (licence.name.clone(), licence.total)).collect();
+        NodeLayout { licences, ..self }
+    }
+
+    /// Takes in how many licences there are, where that is more than before.
+    pub(crate) fn raise_licences<'a>(&mut self, licences: impl Iterator<Item = &'a LicenceFact>) {
+        for licence in licences {
+            if let Some(most) = self.licences.get_mut(&licence.name) {
+                *most = licence.total.max(*most);
+            }
+        }
+    }
+
+    /// Licences of the cluster and how many there were of each at first.
+    pub fn licences(&self) -> &BTreeMap<String, u64> {
+        &self.licences
+    }
+
+    /// Returns whether another layout has the same nodes and the same names of licences.
+    pub fn is_like(&self, other: &NodeLayout) -> bool {
+        let of = |layout: &NodeLayout| NodeLayout { licences: BTreeMap::new(), ..layout.clone() };
+        self.licences.keys().eq(other.licences.keys()) && of(self) == of(other)
     }
 
     /// Memory of all nodes in MB; `None` where memory is not counted.

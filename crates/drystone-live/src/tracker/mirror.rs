@@ -1,6 +1,6 @@
 //! The last thing that was seen, and what is different now.
 
-use crate::cluster::{ClusterSnapshot, JobFact, JobKey, JobName, NodeFact, RecordId};
+use crate::cluster::{ClusterSnapshot, JobFact, JobKey, JobName, LicenceFact, NodeFact, RecordId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,16 @@ pub struct Delta {
     pub nodes: Vec<NodeFact>,
     /// Nodes that are not listed any more.
     pub nodes_gone: Vec<String>,
+    /// All licences, where any is different.
+    pub licences: Option<Vec<LicenceFact>>,
 }
 
 impl Delta {
     /// Returns whether only the time has changed.
     pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.gone.is_empty() && self.nodes.is_empty() && self.nodes_gone.is_empty()
+        let has_jobs = !self.changed.is_empty() || !self.gone.is_empty();
+        let has_nodes = !self.nodes.is_empty() || !self.nodes_gone.is_empty();
+        !has_jobs && !has_nodes && self.licences.is_none()
     }
 }
 
@@ -31,6 +35,7 @@ impl Delta {
 pub struct Mirror {
     records: BTreeMap<RecordId, JobFact>,
     nodes: BTreeMap<String, NodeFact>,
+    licences: Vec<LicenceFact>,
 }
 
 impl Mirror {
@@ -49,6 +54,7 @@ impl Mirror {
         let there: BTreeSet<&str> = snapshot.nodes.iter().map(|node| node.name.as_str()).collect();
         delta.nodes = snapshot.nodes.iter().filter(|node| self.nodes.get(&node.name) != Some(node)).cloned().collect();
         delta.nodes_gone = self.nodes.keys().filter(|name| !there.contains(name.as_str())).cloned().collect();
+        delta.licences = (self.licences != snapshot.licences).then(|| snapshot.licences.clone());
         delta
     }
 
@@ -68,6 +74,9 @@ impl Mirror {
         }
         for node in &delta.nodes {
             self.nodes.insert(node.name.clone(), node.clone());
+        }
+        if let Some(licences) = &delta.licences {
+            self.licences.clone_from(licences);
         }
         about
     }
@@ -99,6 +108,11 @@ impl Mirror {
     /// Every node.
     pub fn nodes(&self) -> impl Iterator<Item = &NodeFact> + Clone {
         self.nodes.values()
+    }
+
+    /// Every licence.
+    pub fn licences(&self) -> &[LicenceFact] {
+        &self.licences
     }
 
     pub fn node(&self, name: &str) -> Option<&NodeFact> {

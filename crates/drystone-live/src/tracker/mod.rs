@@ -11,6 +11,7 @@ mod flight;
 mod freed;
 mod kept_nodes;
 mod layout;
+mod licences;
 mod message;
 mod mirror;
 mod names;
@@ -35,7 +36,7 @@ pub use words::HoldWords;
 use crate::cluster::{
     ClusterOrder, HookMark, JobFact, JobKey, JobName, NodeFact, NodeState, OrderOutcome, PendingReason, Want,
 };
-use drystone::model::{JobId, Time};
+use drystone::model::{JobId, ResourceId, Time};
 use drystone::policy::{CapacityLoss, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -188,6 +189,8 @@ pub struct Tracker {
     offset: i64,
     stamp: Stamp,
     losses: Vec<CapacityLoss>,
+    /// Number of each licence that is counted, as the session knows it.
+    licences: Vec<(ResourceId, u64)>,
     /// True if places of jobs matter: processors are out, or the policy names them.
     named: bool,
     /// True if a decision is due although nothing happened.
@@ -204,6 +207,7 @@ impl Tracker {
     pub fn new(settings: TrackerSettings, layout: NodeLayout) -> Tracker {
         let named = settings.places();
         let demands = demands::Demands::new(&layout, &settings);
+        let licences = demands.licences().map(|(id, _, total)| (id, total)).collect();
         Tracker {
             demands,
             settings,
@@ -237,6 +241,7 @@ impl Tracker {
             offset: 0,
             stamp: Stamp::default(),
             losses: Vec::new(),
+            licences,
             named,
             again: false,
             retake: true,
@@ -336,6 +341,7 @@ impl Tracker {
             self.advance_array(id, &mut turn);
         }
         self.look_at_nodes(&mut turn);
+        self.look_at_licences(&mut turn);
         self.begin_planned(&mut turn);
         (self.begun, self.retake) = (true, false);
         turn

@@ -2,7 +2,7 @@
 
 use crate::cluster::JobKey;
 use drystone::engine::How;
-use drystone::model::{Job, Span, Time};
+use drystone::model::{Job, ResourceId, Span, Time};
 use drystone::policy::CapacityLoss;
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +93,8 @@ pub enum TrackerNews {
     Cancelled(JobKey),
     /// Processors are out: all of them.
     Losses(Vec<CapacityLoss>),
+    /// Amounts of resources that change: all of them.
+    Supply(Vec<(ResourceId, u64)>),
 }
 
 impl TrackerNews {
@@ -117,7 +119,7 @@ impl TrackerNews {
             | TrackerNews::StaysSuspended(key)
             | TrackerNews::Ended { key, .. }
             | TrackerNews::Cancelled(key) => Some(key),
-            TrackerNews::Losses(_) => None,
+            TrackerNews::Losses(_) | TrackerNews::Supply(_) => None,
         }
     }
 }

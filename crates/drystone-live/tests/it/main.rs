@@ -6,6 +6,7 @@ mod daemon_site;
 mod depends;
 mod forgets;
 mod hand_back;
+mod licences;
 mod room;
 mod sets;
 mod shrink;

@@ -38,7 +38,8 @@ impl World {
     pub(crate) fn new(cluster: FakeCluster, policy: &str, mode: DaemonMode) -> World {
         let (policy, by_count) = policy_of(policy);
         let settings = settings(&policy, by_count, mode);
-        let layout = NodeLayout::new(&cluster.truth().nodes);
+        let truth = cluster.truth();
+        let layout = NodeLayout::new(&truth.nodes).with_licences(&truth.licences);
         let core = Core::new(settings.clone(), layout, &policy);
         World { cluster, core, policy, settings, journal: Vec::new(), steady: 0, answers: false, told: Vec::new() }
     }

@@ -15,11 +15,11 @@ pub use heard::{PassReason, SharedVerdict, listen};
 pub use kind::{SLURM, build_among, register};
 
 use crate::model::{
-    AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, VerdictObserver,
+    AdvanceReservation, IdleNodes, ModelCluster, ModelMachine, NONE, PassKind, Pending, Resources, VerdictObserver,
 };
 use crate::site::{CapacityOutlook, JobPriorities, ModelSite, SchedulerDeed, SchedulerRules};
 use drystone_core::model::{JobId, ProcSet, Resource, ResourceId, ResourceTable, Time};
-use drystone_core::policy::{Abilities, Action, Actions, Phase, Policy, PolicyEvent, StartReason, View};
+use drystone_core::policy::{Abilities, Action, Actions, FreeResources, Phase, Policy, PolicyEvent, StartReason, View};
 use people::People;
 use places::Places;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,11 @@ impl SlurmPolicy {
     fn live(&mut self, view: &View<'_>) -> &mut SiteAtWork {
         let SlurmPolicy { shape, rules, priorities, live, .. } = self;
         live.get_or_insert_with(|| {
-            let (cluster, demands) = shape.cluster(view.machine().procs, table(view));
+            let (mut cluster, demands) = shape.cluster(view.machine().procs, table(view));
+            if let Some(free) = view.resources() {
+                let counts = count_licences(&cluster.machine.resources, free);
+                cluster.set_licences(&counts);
+            }
             let whole = cluster.machine.clone();
             let (empty, places) = (IdleNodes::new(&cluster.machine), Places::new(&cluster.machine));
             let site = ModelSite::new(cluster, rules.clone(), priorities.take());
@@ -253,6 +257,18 @@ fn is_licence(resource: &str, name: &str) -> bool {
     resource.strip_prefix("license:") == Some(name)
 }
 
+/// Returns how many there are of each licence of the configuration: as the workload's table says,
+/// else as the configuration does.
+fn count_licences(resources: &Resources, free: &FreeResources) -> Vec<u32> {
+    let table = free.table();
+    let count = |(name, count): &(String, u32)| {
+        let place = table.resources().iter().position(|resource| is_licence(&resource.name, name));
+        let amount = |at: usize| u32::try_from(free.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
+        place.map_or(*count, amount)
+    };
+    resources.licences.iter().map(count).collect()
+}
+
 /// Returns the demands of the workload's jobs beside processors.
 fn table<'a>(view: &View<'a>) -> Option<&'a ResourceTable> {
     view.resources().map(|free| &**free.table())
@@ -280,20 +296,21 @@ impl SiteAtWork {
         }));
         self.announced.clone_from(&closures);
         self.places.set_out(offline);
-        let licences = self.licences(view);
+        let counts = |free| count_licences(&self.site.cluster().machine.resources, free);
+        let licences = view.resources().map_or_else(Vec::new, counts);
         self.site.set_out(now, CapacityOutlook { out, lame, closures, licences });
     }
 
     /// Returns the waiting jobs that ask for more than this of a resource that passes know nothing
-    /// of: no licence of the configuration, and on a machine with nodes only what changes over
-    /// time.
+    /// of: no licence of the configuration, and on a machine with nodes only other licences and
+    /// what changes over time.
     fn short_jobs(&self, view: &View<'_>, left: &[i64]) -> BTreeSet<u32> {
         let Some(table) = table(view) else { return BTreeSet::new() };
         let licences = &self.site.cluster().machine.resources.licences;
         let changes = |at: usize| table.supply().iter().any(|step| step.resource.index() == at);
         let is_unknown = |(at, resource): (usize, &Resource)| {
             let is_licence = licences.iter().any(|(name, _)| is_licence(&resource.name, name));
-            !is_licence && (table.classes().is_empty() || changes(at))
+            !is_licence && (table.classes().is_empty() || resource.name.contains("license:") || changes(at))
         };
         let unknown: Vec<bool> = table.resources().iter().enumerate().map(is_unknown).collect();
         if !unknown.contains(&true) {
@@ -303,21 +320,6 @@ impl SiteAtWork {
             unknown.get(what.index()) == Some(&true) && exceeds(what, amount, left)
         };
         view.waiting().filter(|&id| view.amounts(id).iter().any(is_short)).map(|id| id.0).collect()
-    }
-
-    /// Returns the number of each licence; empty where that never changes.
-    fn licences(&self, view: &View<'_>) -> Vec<u32> {
-        let Some(resources) = view.resources().filter(|free| !free.table().supply().is_empty()) else {
-            return Vec::new();
-        };
-        let table = resources.table();
-        let licences = &self.site.cluster().machine.resources.licences;
-        let count = |(name, count): &(String, u32)| {
-            let place = table.resources().iter().position(|resource| is_licence(&resource.name, name));
-            let amount = |at: usize| u32::try_from(resources.supply(ResourceId(at as u16))).unwrap_or(u32::MAX);
-            place.map_or(*count, amount)
-        };
-        licences.iter().map(count).collect()
     }
 }
 

@@ -67,8 +67,8 @@ pub struct CapacityOutlook {
     pub lame: Alloc,
     /// Announced closures.
     pub closures: Vec<AdvanceReservation>,
-    /// Number of each licence, by index; empty where that never changes. Slurm learns of a change
-    /// when it happens, as by `scontrol update`.
+    /// Number of each licence, by index; empty where no licence is counted. Slurm learns of a
+    /// change when it happens, as by `scontrol reconfigure`.
     pub licences: Vec<u32>,
 }
 

@@ -117,34 +117,36 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
     }
 }
 
-/// 4 licences of a configuration, of which there are 2 from 1,000 s to 5,000 s, as the machine
-/// announces from the beginning. Slurm hears of that as of a change of `Licenses=` when it happens:
-/// the second job, with 3 licences and a limit of an hour, starts when the first ends at 600 s, and
-/// keeps them. The third, with 2, comes at 1,200 s and finds none free before the second has ended
-/// at 1,800 s; the fourth, with 3, waits for 5,000 s, and the fifth, with none, for nothing.
-#[test]
-fn licences_change_as_the_machine_says() {
+/// Starts under a configuration with 4 licences of `sim` and one node of 8 processors, where the
+/// machine has `total` of them and these changes. Jobs of one processor: submit time, limit, run
+/// time, licences.
+fn starts_with_licences(
+    parameters: &str,
+    total: u64,
+    changes: &[(i64, u64)],
+    rows: &[(i64, i64, i64, u32)],
+) -> Vec<i64> {
     let dir = tempfile::tempdir().expect("a folder");
     let conf = dir.path().join("slurm.conf");
     let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nLicenses=sim:4\n\
                 NodeName=n1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE\n";
-    std::fs::write(&conf, text).expect("written");
+    std::fs::write(&conf, format!("{text}SchedulerParameters=\"{parameters}\"\n")).expect("written");
     let mut table = ResourceTableBuilder::new();
-    let sim = table.resource(Resource::new("license:sim", ResourceUnit::Count, 4)).expect("new");
+    let sim = table.resource(Resource::new("license:sim", ResourceUnit::Count, total)).expect("new");
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
-    let rows = [(0, 600, 2), (10, 3_600, 3), (1_200, 600, 2), (1_300, 600, 3), (1_400, 600, 0)];
-    for (number, (submit, limit, licences)) in (1..).zip(rows) {
+    for (number, &(submit, limit, run, licences)) in (1..).zip(rows) {
         let mut job = Job::new(Time(submit), 1, Span(limit));
         let licence = (licences > 0).then(|| ("sim".to_string(), licences));
         let shape = NodeShape { licences: licence.into_iter().collect(), ..NodeShape::default() };
         let totals = vec![(sim, u64::from(licences))];
         job.demand = table.intern(Demand { totals, shape: Some(shape) }).expect("known");
         jobs.push(job);
-        let run = if number == 2 { 1_200 } else { 600 };
         truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
-    let step = |from, amount| SupplyStep { resource: sim, from: Time(from), amount, announced: Some(Time(0)) };
-    let table = table.finish().with_supply(&[step(1_000, 2), step(5_000, 4)]).expect("possible");
+    let step =
+        |&(from, amount): &(i64, u64)| SupplyStep { resource: sim, from: Time(from), amount, announced: Some(Time(0)) };
+    let changes: Vec<SupplyStep> = changes.iter().map(step).collect();
+    let table = table.finish().with_supply(&changes).expect("possible");
     let workload = Workload::with_resources(Machine::new(8), Some(table.into()), jobs, truth, Provenance::default());
     let workload = workload.expect("a workload");
     let policy = spec(&format!("slurm(conf=\"{}\")", conf.display())).expect("a policy");
@@ -152,11 +154,53 @@ fn licences_change_as_the_machine_says() {
     let ran = Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
     ran.expect("a run");
     starts.0.sort_unstable();
-    let starts: Vec<i64> = starts.0.into_iter().map(|start| start.1).collect();
-    // Passes of the main scheduler come up to a minute after an end or a change.
-    let soon = |at: i64| at..at + 61;
-    for (start, at) in starts.iter().zip([0, 600, 1_800, 5_000, 1_400]) {
-        assert!(soon(at).contains(start), "{starts:?}");
+    starts.0.into_iter().map(|start| start.1).collect()
+}
+
+/// Passes of the main scheduler come up to a minute after an end or a change.
+#[track_caller]
+fn assert_soon(starts: &[i64], expected: &[i64]) {
+    assert_eq!(starts.len(), expected.len());
+    let is_soon = starts.iter().zip(expected).all(|(start, &at)| (at..at + 61).contains(start));
+    assert!(is_soon, "{starts:?}, expected {expected:?}");
+}
+
+/// 4 licences of a configuration, of which there are 2 from 1,000 s to 5,000 s, as the machine
+/// announces from the beginning. Slurm hears of that as of a change of `Licenses=` when it happens:
+/// the second job, with 3 licences and a limit of an hour, starts when the first ends at 600 s, and
+/// keeps them. The third, with 2, comes at 1,200 s and finds none free before the second has ended
+/// at 1,800 s; the fourth, with 3, waits for 5,000 s, and the fifth, with none, for nothing.
+#[test]
+fn licences_change_as_the_machine_says() {
+    let rows = [(0, 600, 600, 2), (10, 3_600, 1_200, 3), (1_200, 600, 600, 2), (1_300, 600, 600, 3)];
+    let rows = [&rows[..], &[(1_400, 600, 600, 0)]].concat();
+    let starts = starts_with_licences("", 4, &[(1_000, 2), (5_000, 4)], &rows);
+    assert_soon(&starts, &[0, 600, 1_800, 5_000, 1_400]);
+}
+
+/// The machine has another number of licences than the configuration from the beginning. With 6,
+/// jobs that hold 3 each run beside each other, and a third follows. With 2, a job that holds 2
+/// keeps one that asks for 1 and came second from 10 s until 600 s, although the configuration has
+/// two more.
+///
+/// With plans for licences (`bf_licenses`) and 2 of them, that second job is planned for 600 s, by
+/// the limit of the first, and has until 900 s. The third asks for 2 and is planned behind it. The
+/// fourth asks for 1, which is free beside the plan of the second job. With a limit of 60 s it ends
+/// before the third is to start, and starts at 600 s; with a limit of 600 s, it starts when the
+/// third has ended at 960 s. By the configuration's 4 licences, all would be planned for now, and
+/// their starts be taken back.
+#[test]
+fn licences_that_the_configuration_counts_otherwise_are_those_of_the_machine() {
+    let thirds = [(0, 600, 600, 3), (10, 600, 600, 3), (20, 600, 600, 3)];
+    for parameters in ["", "bf_licenses"] {
+        assert_soon(&starts_with_licences(parameters, 6, &[], &thirds), &[0, 10, 600]);
+        let pair = [(0, 600, 600, 2), (10, 600, 600, 1)];
+        assert_soon(&starts_with_licences(parameters, 2, &[], &pair), &[0, 600]);
+    }
+    for (limit, fourth) in [(60, 600), (600, 960)] {
+        let rows = [(0, 600, 600, 2), (10, 300, 300, 1), (20, 60, 60, 2), (30, limit, 60, 1)];
+        let starts = starts_with_licences("bf_licenses,bf_interval=10", 2, &[], &rows);
+        assert_soon(&starts, &[0, 600, 900, fourth]);
     }
 }
 

@@ -13,6 +13,9 @@ pub struct ResourceUse {
     pub unit: ResourceUnit,
     /// Amount on the machine, in that unit; where it changes over time, the largest.
     pub total: u64,
+    /// Average amount from the first submit to the last end, in that unit, where it changes then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<f64>,
     /// Jobs that ask for some of it.
     pub jobs: u64,
     /// Σ amount × run time received / (total × makespan); `None` where that is 0. Where the
@@ -99,9 +102,18 @@ impl ResourceMeter {
     pub(super) fn finish(&self, time: Span) -> Vec<ResourceUse> {
         let resources = self.table.resources().iter().zip(&self.sums);
         let of = |(resource, &(jobs, sum)): (&Resource, &(u64, u128))| {
-            let capacity = self.mean_supply(resource) * time.as_f64();
+            let mean = self.mean_supply(resource);
+            let capacity = mean * time.as_f64();
             let utilisation = (capacity > 0.0).then(|| sum as f64 / capacity);
-            ResourceUse { name: resource.name.clone(), unit: resource.unit, total: resource.total, jobs, utilisation }
+            let average = (mean < resource.total as f64).then_some(mean);
+            ResourceUse {
+                name: resource.name.clone(),
+                unit: resource.unit,
+                total: resource.total,
+                average,
+                jobs,
+                utilisation,
+            }
         };
         resources.map(of).collect()
     }
@@ -112,7 +124,8 @@ mod tests {
     use super::*;
 
     fn used(name: &str, total: u64, utilisation: f64) -> ResourceUse {
-        ResourceUse { name: name.into(), unit: ResourceUnit::Count, total, jobs: 1, utilisation: Some(utilisation) }
+        let (name, unit, utilisation) = (name.into(), ResourceUnit::Count, Some(utilisation));
+        ResourceUse { name, unit, total, average: None, jobs: 1, utilisation }
     }
 
     /// Of 4 GPUs of one type half are used and of 12 of another a quarter: 5 of 16.

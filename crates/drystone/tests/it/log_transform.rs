@@ -2,7 +2,10 @@
 
 use drystone::log::outages;
 use drystone::log::transform::{LoadFactor, scale_load, shift};
-use drystone::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+use drystone::model::{
+    Job, LogStatus, Machine, Provenance, Resource, ResourceTableBuilder, ResourceUnit, Span, SupplyStep, Time, Truth,
+    Workload,
+};
 
 fn workload(submits: &[i64], provenance: Provenance) -> Workload {
     let jobs = submits.iter().map(|submit| Job::new(Time(*submit), 2, Span(100))).collect();
@@ -24,6 +27,36 @@ fn more_load_brings_submits_together_exactly() {
     assert_eq!(settings(&w), ["load=1.1"]);
     // Work 5 × 2 × 50 over 30 s on 8 processors.
     assert_eq!(w.load(), Some(500.0 / 240.0));
+}
+
+/// Changes of resources, and their announcements, come when the jobs around them do. Of two that
+/// come to one time the later one holds, and what holds from the beginning stays.
+#[test]
+fn changes_of_resources_move_with_the_jobs() {
+    let mut table = ResourceTableBuilder::new();
+    let cad = table.resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
+    let step = |from, amount, announced: Option<i64>| SupplyStep {
+        resource: cad,
+        from: Time(from),
+        amount,
+        announced: announced.map(Time),
+    };
+    let steps = [step(100, 2, Some(50)), step(101, 3, None), step(300, 6, Some(300))];
+    let table = table.finish().with_supply(&steps).expect("possible");
+    let log = workload(&[10, 20], Provenance::default()).with_supply_of(table);
+    let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
+    let supply = |workload: &Workload, times: [i64; 4]| {
+        times.map(|at| workload.resources().expect("some").supply_at(cad, Time(at)))
+    };
+    assert_eq!(supply(&log, [99, 100, 101, 300]), [4, 2, 3, 6]);
+    assert_eq!(supply(&divided, [49, 50, 149, 150]), [4, 3, 3, 6]);
+    let shifted = shift(log).expect("shifted");
+    assert_eq!(supply(&shifted, [89, 90, 91, 290]), [4, 2, 3, 6]);
+    let announced = |workload: &Workload| {
+        let steps = workload.resources().expect("some").supply().iter();
+        steps.filter(|step| step.from > Time::MIN).map(|step| step.announced.map(|at| at.0)).collect::<Vec<_>>()
+    };
+    assert_eq!((announced(&shifted), announced(&divided)), (vec![Some(40), None, Some(290)], vec![None, Some(150)]));
 }
 
 /// Tables beside a log are of its own times, however these are moved: an outage meets the jobs that

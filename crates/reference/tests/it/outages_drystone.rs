@@ -245,3 +245,21 @@ fn a_job_starts_as_others_become_overdue_before_an_outage() {
     assert_eq!(starts, [0, 0, 200, 210, 61, 330]);
     compare("easy(overdue=now)", NaiveRule::Easy, &workload, &losses);
 }
+
+/// 8 processors: jobs 0 and 1 have three each for long, job 3 two. At 276 one idle processor goes
+/// without an announcement until 328, and two that have been announced a second before: job 3,
+/// which should have ended first, and job 1 are hit and wait again. Of three processors that are
+/// left job 1 can have none until 277, when the two are back. It comes first and starts then, and
+/// job 3 at 328, whatever the plans go by: all waiting jobs or the first 2,000.
+#[test]
+fn jobs_that_are_hit_together_come_in_the_order_of_their_numbers() {
+    let rows: Vec<Row> = vec![(0, 3, 1_444, 1.0), (0, 3, 519, 1.0), (0, 6, 1, 1.0), (0, 2, 296, 1.0)];
+    let lost: Vec<Lost> = vec![(7, 1, 276, 52, 0, 3, 0), (0, 2, 276, 1, 1, 0, 1)];
+    let workload = workload(&rows, false);
+    for policy in ["conservative", "conservative(horizon=all)"] {
+        let run = seen(policy, &workload, &possible(&lost).0, None).expect("to its end");
+        let starts: Vec<i64> = run.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
+        assert_eq!(starts, [0, 277, 1_444, 328], "{policy}");
+        compare(policy, NaiveRule::Conservative, &workload, &lost);
+    }
+}

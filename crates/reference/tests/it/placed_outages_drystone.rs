@@ -437,3 +437,29 @@ fn node_out(node: u32, (begin, end): (i64, Option<i64>), announced: Option<i64>,
 fn starts(segments: &Segments, jobs: usize) -> Vec<i64> {
     last_segments_of_counts(segments, jobs).iter().map(|out| out.start).collect()
 }
+
+/// Nodes of 4, 4 and 8 processors; the fourth has gone. Job 0 has one processor of node 1 and two
+/// of node 2; node 0 goes at 100 and is expected back at 138. Job 1 has run from 99 to 100, for
+/// less than its limit. Job 2 comes at 125 and asks for three, two and two processors of three
+/// nodes: it is planned for 138, with three on node 2, which has most to give then. Job 3 takes the
+/// other three there at once, for 44 s. So at 137 job 4, which needs two processors for 32 s, has
+/// one on node 1 and none on node 2 beside the plan, which nothing has changed since, and has to
+/// wait. At 138 node 0 is not back, and job 2 has no place any more: job 4 starts.
+#[test]
+fn a_plan_stays_where_nothing_changed() {
+    use super::placed_drystone::anywhere;
+    let rows: Vec<Row> = vec![
+        (86, 83, 74, anywhere(3, 0)),
+        (99, 10, 1, anywhere(1, 0)),
+        (125, 1, 1, shares(3, 7, 0, 0, false)),
+        (125, 44, 35, shares(1, 3, 0, 1, false)),
+        (137, 32, 1, anywhere(2, 0)),
+    ];
+    let lost: Vec<Lost> = vec![(3, 0, 138, 0, 0, 0), (0, 100, 74, 14, 2, 0)];
+    let (floor, policy) = (floor(), "conservative(horizon=all)");
+    let workload = workload(&rows, &floor, Some(NodeFill::Spread)).expect("every job fits on the nodes");
+    let run = among(&workload, policy, &possible(&lost, &floor).0);
+    let (ours, _) = last_segments(&run, rows.len(), &floor);
+    assert_eq!(ours.iter().map(|job| job.start).collect::<Vec<_>>(), [86, 99, 174, 125, 138]);
+    assert_same(policy, PlacedRule::Conservative, &rows, &lost, NodeFill::Spread);
+}

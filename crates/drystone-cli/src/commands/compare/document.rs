@@ -138,7 +138,10 @@ fn resources(result: &CompareResult) -> Option<DocumentTable> {
     // A resource of the machine that no job asks for says nothing about policies.
     let asked = |used: &&ResourceUse| used.jobs > 0;
     let first: Vec<&ResourceUse> = result.results.first()?.report.resources.iter().filter(asked).collect();
-    let heads = first.iter().map(|one| format!("{} of {}", one.name, one.unit.show(one.total)));
+    let heads = first.iter().map(|one| {
+        let most = if one.average.is_some() { " at most" } else { "" };
+        format!("{} of {}{most}", one.name, one.unit.show(one.total))
+    });
     let mut table = DocumentTable::new(std::iter::once("policy".to_string()).chain(heads));
     for one in &result.results {
         let mut row: Vec<TableValue> = vec![one.name().into()];

@@ -157,11 +157,12 @@ fn say(daemon: &SlurmDaemon) {
         say_of(desk, &name);
     }
     let tracker = daemon.core().tracker();
-    let devices = if tracker.settings().counts { "devices that are not counted" } else { "GPUs" };
+    let are_counted = tracker.settings().counts;
+    let devices = if are_counted { "licences or devices that are not counted" } else { "licences, GPUs" };
     let on_nodes = tracker.settings().on_nodes;
     let features = if on_nodes { "node features with a count" } else { "node features" };
     message::note(&format!(
-        "left to the cluster whenever they come: jobs that ask for licences, {devices}, {features} or a reservation, of several \
+        "left to the cluster whenever they come: jobs that ask for {devices}, {features} or a reservation, of several \
          components or partitions; limits of QOS and accounts are met by trying, holding again and trying later"
     ));
     message::note(if on_nodes {
@@ -169,8 +170,13 @@ fn say(daemon: &SlurmDaemon) {
     } else {
         "the policy counts processors, and Slurm chooses the nodes of jobs"
     });
+    let licences = tracker.layout().licences();
+    if are_counted && !licences.is_empty() {
+        let list: Vec<String> = licences.iter().map(|(name, total)| format!("{total} of {name}")).collect();
+        message::note(&format!("the policy counts licences: {}, less those that jobs of others hold", list.join(", ")));
+    }
     let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().memory()).sum();
-    match (memory, tracker.settings().counts) {
+    match (memory, are_counted) {
         (Some(mb), true) => {
             let how = if on_nodes { "on each node" } else { "in all" };
             message::note(&format!("the policy counts {mb} MB of memory, {how}, and devices of nodes"));

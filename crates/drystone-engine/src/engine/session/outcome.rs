@@ -89,7 +89,7 @@ impl Session {
     pub fn levels(&self) -> Levels {
         Levels {
             free: self.free(),
-            waiting: self.waiting(),
+            waiting: self.waiting() + self.short_jobs().count() as u32,
             waiting_procs: self.waiting_procs(),
             running: self.running(),
             suspended: self.suspended(),

@@ -22,7 +22,8 @@ impl Session {
 
     /// Gives a machine that counts resources a table with further demands: its resources stay those
     /// of [`Session::set_resources`], and each demand keeps its number. Returns whether the table
-    /// was taken.
+    /// was taken. The total of a resource may be larger than before: how much there is of it then
+    /// is for [`Session::set_supply`] to say.
     pub fn extend_demands(&mut self, table: Arc<ResourceTable>) -> bool {
         self.s.world.resources.as_mut().is_some_and(|resources| resources.extend(table))
     }

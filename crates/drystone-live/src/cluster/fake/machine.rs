@@ -1,6 +1,6 @@
 //! Behaviour of the made-up controller.
 
-use super::{ClusterOrder, Ending, FakeCluster, FakeController, JobState, NodeState, PendingReason};
+use super::{ClusterOrder, Ending, FakeCluster, FakeController, JobState, LicenceFact, NodeState, PendingReason};
 use std::collections::BTreeSet;
 
 /// Interval at which the controller looks for jobs to start and saves its state, in milliseconds.
@@ -80,6 +80,9 @@ impl FakeCluster {
 
     fn place(&self, number: u64) -> Option<Vec<(usize, u32)>> {
         let job = self.jobs.get(&number)?;
+        if job.asked.licences.iter().any(|(name, count)| self.licence(name).free < u64::from(*count)) {
+            return None;
+        }
         let own = self.partitions.get(&job.asked.partition);
         let bound = |at: &usize| job.nodes.as_ref().is_none_or(|nodes| nodes.contains(at));
         let allowed = |at: &usize| own.is_none_or(|nodes| nodes.contains(at)) && bound(at);
@@ -98,6 +101,15 @@ impl FakeCluster {
             }
         }
         (remainder == 0).then_some(on)
+    }
+
+    /// Returns the licences of a name, with those that are free.
+    pub(super) fn licence(&self, name: &str) -> LicenceFact {
+        let (total, others) = self.licences.get(name).copied().unwrap_or_default();
+        let running = self.jobs.values().filter(|job| job.state == JobState::Running);
+        let of_name = running.flat_map(|job| &job.asked.licences).filter(|(own, _)| own == name);
+        let held: u64 = of_name.map(|&(_, count)| u64::from(count)).sum();
+        LicenceFact { name: name.to_string(), total, free: total.saturating_sub(others).saturating_sub(held) }
     }
 
     /// Returns whether a reservation has a node at some time from one second to another.

@@ -14,9 +14,10 @@ pub use faults::SeededFaults;
 
 use super::{
     Capabilities, Cluster, ClusterError, ClusterOrder, ClusterSnapshot, Ending, HookMark, JobDependencies, JobFact,
-    JobKey, JobName, JobSlot, JobState, NodeFact, NodeRequest, NodeShare, NodeState, OrderOutcome, PendingReason, Want,
+    JobKey, JobName, JobSlot, JobState, LicenceFact, NodeFact, NodeRequest, NodeShare, NodeState, OrderOutcome,
+    PendingReason, UnmodelledRequest, Want,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub struct FakeRequest {
     pub never: bool,
     /// Fewest nodes with which its user lets it go on while it runs.
     pub least_nodes: Option<u32>,
+    /// Licences that it asks for, by name.
+    pub licences: Vec<(String, u32)>,
 }
 
 impl FakeRequest {
@@ -54,6 +57,7 @@ impl FakeRequest {
             partition,
             never: false,
             least_nodes: None,
+            licences: Vec::new(),
         }
     }
 }
@@ -99,6 +103,8 @@ pub struct FakeCluster {
     windows: BTreeMap<usize, Vec<(i64, i64)>>,
     /// Nodes of partitions; any others have all of them.
     partitions: BTreeMap<String, Range<usize>>,
+    /// Licences by name: how many there are, and how many others have.
+    licences: BTreeMap<String, (u64, u64)>,
     jobs: BTreeMap<u64, FakeJob>,
     next: u64,
     releases: u64,
@@ -129,6 +135,7 @@ impl FakeCluster {
             nodes: (1..=nodes).map(|k| (format!("n{k}"), procs, NodeState::Up)).collect(),
             windows: BTreeMap::new(),
             partitions: BTreeMap::new(),
+            licences: BTreeMap::new(),
             jobs: BTreeMap::new(),
             next: 1,
             releases: 0,
@@ -236,6 +243,11 @@ impl FakeCluster {
         }
     }
 
+    /// Sets how many licences of a name there are, and how many of them others have.
+    pub fn set_licence(&mut self, name: &str, total: u64, others: u64) {
+        self.licences.insert(name.to_string(), (total, others));
+    }
+
     /// Adds a node.
     pub fn add_node(&mut self, name: &str, procs: u32) {
         self.nodes.push((name.into(), procs, NodeState::Up));
@@ -290,6 +302,7 @@ impl FakeCluster {
             time: self.now / 1_000,
             jobs: self.jobs.iter().map(|(&number, job)| self.fact(number, job)).collect(),
             nodes: (0..self.nodes.len()).map(|at| self.node(at)).collect(),
+            licences: self.licences.keys().map(|name| self.licence(name)).collect(),
         }
     }
 
@@ -322,9 +335,10 @@ impl FakeCluster {
             account: String::new(),
             priority: 0,
             devices: Vec::new(),
+            licences: job.asked.licences.clone(),
             partition: job.asked.partition.clone(),
             class: String::new(),
-            asks: BTreeSet::new(),
+            asks: (!job.asked.licences.is_empty()).then_some(UnmodelledRequest::Licences).into_iter().collect(),
             mark: job.mark,
             restarts: job.restarts,
             pinned: job.nodes.is_some(),

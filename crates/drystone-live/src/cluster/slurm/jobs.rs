@@ -122,6 +122,7 @@ fn line(line: &str) -> Result<JobFact, ClusterError> {
         account: said(account),
         priority: 0,
         devices: Vec::new(),
+        licences: texts::licences(licences),
         partition: partition.into(),
         class: said(class),
         asks,

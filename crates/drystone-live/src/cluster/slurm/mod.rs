@@ -9,6 +9,7 @@ mod details;
 pub mod hook;
 pub mod install;
 mod jobs;
+mod licences;
 mod nodes;
 mod orders;
 mod priority;
@@ -83,6 +84,8 @@ pub struct SlurmCli {
     sizes: BTreeMap<String, u32>,
     /// True if memory is counted.
     memory: bool,
+    /// True if there are licences; `None` before the first look.
+    licensed: Option<bool>,
     /// Shares of jobs on nodes of which the system keeps a part.
     usable: BTreeMap<String, site::UsableShare>,
     /// True if the policy reads the site's priorities.
@@ -109,6 +112,7 @@ impl SlurmCli {
             reservations: NodeReservations::default(),
             sizes: BTreeMap::new(),
             memory: false,
+            licensed: None,
             usable: BTreeMap::new(),
             ranks: false,
             allowances: None,
@@ -288,6 +292,8 @@ impl Cluster for SlurmCli {
         self.looks = self.looks.wrapping_add(1);
         let time = (self.clock)() + self.ahead;
         let mut jobs = jobs::read(&self.run)?;
+        let licences = if self.licensed == Some(false) { Vec::new() } else { licences::read(&self.run)? };
+        self.licensed.get_or_insert(!licences.is_empty());
         jobs.iter_mut().for_each(|fact| self.round_up(fact));
         self.complete(&mut jobs)?;
         self.place(want, &mut jobs)?;
@@ -307,7 +313,7 @@ impl Cluster for SlurmCli {
         if let Some(priorities) = &mut self.priorities {
             priorities.add_to(&self.run, &mut jobs, time)?;
         }
-        Ok(ClusterSnapshot { time, jobs, nodes })
+        Ok(ClusterSnapshot { time, jobs, nodes, licences })
     }
 
     fn act(&mut self, orders: &[ClusterOrder], may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {

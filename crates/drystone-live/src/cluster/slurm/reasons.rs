@@ -75,7 +75,7 @@ struct HeldCluster(Vec<JobFact>);
 
 impl Cluster for HeldCluster {
     fn observe(&mut self, _want: &Want) -> Result<ClusterSnapshot, ClusterError> {
-        Ok(ClusterSnapshot { time: 0, jobs: self.0.clone(), nodes: Vec::new() })
+        Ok(ClusterSnapshot { time: 0, jobs: self.0.clone(), nodes: Vec::new(), licences: Vec::new() })
     }
 
     fn act(&mut self, orders: &[ClusterOrder], _may: &mut dyn FnMut() -> bool) -> Vec<OrderOutcome> {

@@ -28,6 +28,11 @@ pub(super) fn is_nothing(text: &str) -> bool {
     matches!(text, "" | "(null)" | "N/A" | "none" | "NONE")
 }
 
+/// Licences of a job, `matlab:2,cad`; none where any of several would do.
+pub(super) fn licences(text: &str) -> Vec<(String, u32)> {
+    if is_nothing(text) || text.contains('|') { Vec::new() } else { drystone_slurm::model::licences(text) }
+}
+
 /// Returns whether a list of trackable resources names a device: `gres:gpu:1`, `gres/gpu=2`. Since
 /// 23.11 processors for each task stand there as well: `cpu:4`.
 pub(super) fn names_devices(text: &str) -> bool {
@@ -245,6 +250,14 @@ mod tests {
         assert_eq!(counts("gres:gpu"), ["gpu=1"]);
         assert_eq!(counts("gpu:0"), [] as [&str; 0]);
         assert_eq!(counts("(null)"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn licences_of_a_job_are_all_or_none() {
+        let licence = |name: &str, count| (name.to_string(), count);
+        assert_eq!(licences("matlab:2,cad@flex"), [licence("matlab", 2), licence("cad@flex", 1)]);
+        assert_eq!(licences("(null)"), []);
+        assert_eq!(licences("matlab:2|cad:1"), []);
     }
 
     #[test]

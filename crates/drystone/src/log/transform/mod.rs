@@ -18,6 +18,7 @@ pub use window::{pieces, window};
 pub use windows::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule, WindowRuleText};
 
 use crate::model::{Setting, Span, Time, TimeMove, Workload, WorkloadError};
+use std::sync::Arc;
 
 /// Scales the load: divides every submit time by `factor`, rounding down.
 ///
@@ -30,10 +31,14 @@ pub fn scale_load(workload: Workload, factor: LoadFactor) -> Result<Workload, Wo
     Ok(scaled)
 }
 
-/// Returns the jobs at other times: submits, and all other known times.
+/// Returns the jobs at other times: submits, changes of resources, and all other known times.
 fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
-    let (resources, shapes) = (workload.resources().cloned(), workload.shapes().cloned());
+    let resources = workload.resources().map(|table| match table.supply() {
+        [] => Arc::clone(table),
+        _ => Arc::new(table.at(&times)),
+    });
+    let shapes = workload.shapes().cloned();
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
     // Times keep their order, and jobs their places.
     for job in &mut jobs {

@@ -1,0 +1,110 @@
+//! Waits for a further resource alone: enough processors are free, and too little of it.
+
+use drystone::engine::Levels;
+use drystone::model::{JobId, ResourceId, ResourceTable, Time, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Counts the time that jobs wait for licences, and for resources whose amount changes. Others are
+/// of the machine, as its processors are.
+pub(super) struct ResourceWaits<'a> {
+    workload: &'a Workload,
+    table: &'a ResourceTable,
+    counted: BTreeSet<ResourceId>,
+    /// Amounts that running jobs hold.
+    held: BTreeMap<ResourceId, u64>,
+    waiting: BTreeSet<JobId>,
+    running: BTreeSet<JobId>,
+    /// Resources for which jobs wait since the last instant, and how many jobs do.
+    lacking: Vec<(ResourceId, u32)>,
+    since: Time,
+    seconds: BTreeMap<ResourceId, f64>,
+}
+
+impl<'a> ResourceWaits<'a> {
+    /// `None` where no job asks for such a resource.
+    pub(super) fn of(workload: &'a Workload) -> Option<ResourceWaits<'a>> {
+        let table = workload.resources()?;
+        let changes = table.supply().iter().map(|step| step.resource);
+        let mut counted: BTreeSet<ResourceId> = changes.collect();
+        let all = (0..).map(ResourceId).zip(table.resources());
+        counted.extend(all.filter(|(_, resource)| resource.name.contains("license:")).map(|(id, _)| id));
+        let mut asked = workload.jobs().iter().flat_map(|job| table.totals(job.demand));
+        asked.any(|(id, _)| counted.contains(id)).then(|| ResourceWaits {
+            workload,
+            table,
+            counted,
+            held: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            running: BTreeSet::new(),
+            lacking: Vec::new(),
+            since: Time::ZERO,
+            seconds: BTreeMap::new(),
+        })
+    }
+
+    /// Returns the amounts that a job asks for of the resources that are counted here.
+    fn asks(&self, id: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
+        let asks = self.table.totals(self.workload.job(id).demand).iter().copied();
+        asks.filter(|(resource, _)| self.counted.contains(resource))
+    }
+
+    /// The job is in the queue.
+    pub(super) fn waits(&mut self, id: JobId) {
+        if self.asks(id).next().is_some() {
+            self.waiting.insert(id);
+        }
+    }
+
+    /// The job is not in the queue any more.
+    pub(super) fn leaves(&mut self, id: JobId) {
+        self.waiting.remove(&id);
+    }
+
+    pub(super) fn starts(&mut self, id: JobId) {
+        self.waiting.remove(&id);
+        let asks: Vec<(ResourceId, u64)> = self.asks(id).collect();
+        if !asks.is_empty() && self.running.insert(id) {
+            asks.into_iter().for_each(|(resource, amount)| *self.held.entry(resource).or_default() += amount);
+        }
+    }
+
+    /// The job does not run any more.
+    pub(super) fn stops(&mut self, id: JobId) {
+        self.waiting.remove(&id);
+        if self.running.remove(&id) {
+            let asks: Vec<(ResourceId, u64)> = self.asks(id).collect();
+            for (resource, amount) in asks {
+                if let Some(held) = self.held.get_mut(&resource) {
+                    *held -= amount;
+                }
+            }
+        }
+    }
+
+    /// All of an instant is done: these levels hold until the next one.
+    pub(super) fn settle(&mut self, now: Time, levels: Levels) {
+        let span = (now - self.since).as_f64();
+        for (resource, jobs) in self.lacking.drain(..) {
+            *self.seconds.entry(resource).or_default() += span * f64::from(jobs);
+        }
+        self.since = now;
+        if self.waiting.is_empty() {
+            return;
+        }
+        let free: BTreeMap<ResourceId, u64> = (self.counted.iter())
+            .map(|&id| (id, self.table.supply_at(id, now).saturating_sub(self.held.get(&id).copied().unwrap_or(0))))
+            .collect();
+        let mut lacking: BTreeMap<ResourceId, u32> = BTreeMap::new();
+        for &id in self.waiting.iter().filter(|&&id| self.workload.job(id).procs <= levels.free) {
+            let lack = self.asks(id).find(|(resource, amount)| free.get(resource).is_some_and(|free| free < amount));
+            lack.into_iter().for_each(|(resource, _)| *lacking.entry(resource).or_default() += 1);
+        }
+        self.lacking.extend(lacking);
+    }
+
+    /// Returns the seconds of all jobs by the resource that they waited for.
+    pub(super) fn finish(self) -> BTreeMap<String, f64> {
+        let name = |id| self.table.resource(id).map_or_else(String::new, |resource| resource.name.clone());
+        self.seconds.iter().map(|(&id, &seconds)| (name(id), seconds)).collect()
+    }
+}

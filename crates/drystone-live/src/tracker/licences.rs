@@ -1,0 +1,52 @@
+//! Licences: the number of each that the policy's jobs can have.
+//!
+//! Jobs of others hold some, of the cluster or elsewhere, for an unknown time. To the session that
+//! is less supply.
+
+use super::{LookResult, TrackedPlace, Tracker, TrackerNews};
+use crate::cluster::{JobFact, JobState};
+use drystone::model::ResourceId;
+use std::collections::BTreeMap;
+
+impl Tracker {
+    /// Returns whether the licences that a job asks for are counted: then the policy starts it.
+    pub(super) fn counts_licences(&self, fact: &JobFact) -> bool {
+        !fact.licences.is_empty() && fact.licences.iter().all(|(name, _)| self.demands.licence(name).is_some())
+    }
+
+    /// Tells the session how many licences there are, where that has changed.
+    pub(super) fn look_at_licences(&mut self, turn: &mut LookResult) {
+        let here = self.licences_here();
+        if here == self.licences {
+            return;
+        }
+        for licence in self.mirror.licences() {
+            if let Some(id) = self.demands.licence(&licence.name) {
+                self.demands.raise(id, licence.total);
+            }
+        }
+        self.licences.clone_from(&here);
+        turn.news.push((None, TrackerNews::Supply(here)));
+    }
+
+    /// Returns how many there are of each licence that is counted: those that are free, and those
+    /// of the jobs that the session knows to run.
+    fn licences_here(&self) -> Vec<(ResourceId, u64)> {
+        let mut here: BTreeMap<&str, u64> = BTreeMap::new();
+        if self.demands.licences().next().is_none() {
+            return Vec::new();
+        }
+        for tracked in self.jobs.values().filter(|tracked| tracked.place == TrackedPlace::Running) {
+            let fact = self.mirror.fact(tracked.key).filter(|fact| fact.state == JobState::Running);
+            for (name, count) in fact.into_iter().flat_map(|fact| &fact.licences) {
+                *here.entry(name).or_default() += u64::from(*count);
+            }
+        }
+        let mut of = |(id, name, _)| {
+            let held = here.remove(name).unwrap_or(0);
+            let known = self.mirror.licences().iter().find(|licence| licence.name == name);
+            (id, known.map_or(0, |licence| licence.total.min(licence.free.saturating_add(held))))
+        };
+        self.demands.licences().map(&mut of).collect()
+    }
+}
