@@ -9,7 +9,7 @@ use crate::general::{FutureError, GeneralQuestion, Origin, Wanted};
 use crate::past::Questions;
 use crate::pool::{self, EXPERTS, ExpertAnswers, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
-use crate::sample::StartSample;
+use crate::sample::{MOST_UNFORESEEN, StartSample};
 use crate::settings::ForecasterSettings;
 use crate::world::{Assume, DrawnFates, PresentJobs, kin};
 use drystone_core::engine::{Scheduler, Session};
@@ -431,10 +431,10 @@ impl Forecaster {
         let correction = self.memory.calibration.correction(now, &self.settings);
         let others = correction.weights().counts_others() && !self.memory.questions.is_empty();
         let statistics = if others { self.statistics(session, jobs)? } else { Vec::new() };
-        let horizon = self.settings.horizon.0;
+        let unforeseen = self.unforeseen();
         let view = session.view();
         let answer = |(at, &job): (usize, &JobId)| {
-            let sample = StartSample::new(times.iter().map(|starts| starts[at]), horizon);
+            let sample = self.sample_of(times.iter().map(|starts| starts[at]), unforeseen);
             // Statistics of the past know nothing of what has to happen first.
             let waits = view.knows(job) && view.phase(job) == Phase::Waiting;
             let statistics = statistics.get(at).filter(|_| waits);
@@ -476,8 +476,8 @@ impl Forecaster {
         arrivals: bool,
     ) -> Result<Vec<StartSample>, FutureError> {
         let times = self.times(session, jobs, question, arrivals)?;
-        let horizon = self.settings.horizon.0;
-        let of = |at: usize| StartSample::new(times.iter().map(|starts| starts[at]), horizon);
+        let unforeseen = self.unforeseen();
+        let of = |at: usize| self.sample_of(times.iter().map(|starts| starts[at]), unforeseen);
         Ok((0..jobs.len()).map(of).collect())
     }
 
@@ -539,8 +539,20 @@ impl Forecaster {
     /// alone, corrected by past answers.
     #[must_use]
     pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> StartAnswer {
-        let sample = StartSample::new(times.iter().copied(), self.settings.horizon.0);
+        let sample = self.sample_of(times.iter().copied(), self.unforeseen());
         Forecaster::answer((job, now), sample, None, self.memory.calibration.correction(now, &self.settings))
+    }
+
+    /// Returns the scale in seconds of delays for reasons that no future has: the time that jobs
+    /// take here on average, ten minutes at most.
+    pub(crate) fn unforeseen(&self) -> u32 {
+        let average = self.memory.runs.average().and_then(|seconds| u32::try_from(seconds).ok());
+        average.map_or(MOST_UNFORESEEN, |seconds| seconds.min(MOST_UNFORESEEN))
+    }
+
+    /// Returns the distribution of these times from the question to the start.
+    pub(crate) fn sample_of(&self, times: impl IntoIterator<Item = Option<i64>>, unforeseen: u32) -> StartSample {
+        StartSample::new(times, self.settings.horizon.0).with_unforeseen(unforeseen)
     }
 
     /// The one future in which every job runs as long as its limit, or as the average of its user's

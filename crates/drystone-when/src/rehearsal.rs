@@ -5,7 +5,6 @@ use crate::forecaster::{Forecaster, StartAnswer};
 use crate::general::FutureError;
 use crate::general::Wanted;
 use crate::pool::PastStatistics;
-use crate::sample::StartSample;
 use drystone_core::engine::{Adopted, NewsError, Scheduler, Session};
 use drystone_core::model::{Job, JobId, Machine, ProcSet, ResourceTable, SharedSort, Span, Time};
 use drystone_core::policy::{Action, CapacityLoss};
@@ -158,6 +157,9 @@ fn adopt_these(
 pub struct RehearsalQuestions {
     /// Largest number of jobs asked about: the last ones that waited.
     pub most: usize,
+    /// Number of the last of these that are asked about in any case. The others take half of the
+    /// work of a rehearsal at most: where that is spent too early, questions are left out.
+    pub surely: usize,
     /// Longest wait about which nothing is asked: the scheduler may take that long to look at a
     /// job.
     pub patience: Span,
@@ -267,8 +269,10 @@ impl Forecaster {
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
         let chosen: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.most, now).into_iter().collect();
+        let last: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.surely, now).into_iter().collect();
         let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
-        let mut to_come = chosen.len() as u64;
+        let (earlier, mut passed) = (chosen.difference(&last).count() as u64, 0_u64);
+        let mut to_come = chosen.intersection(&last).count() as u64;
         let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
@@ -296,9 +300,22 @@ impl Forecaster {
                         progress();
                         continue;
                     }
-                    let work = rehearsal_work.saturating_sub(self.spent() - before);
-                    let share = if rehearsal_work == u64::MAX { work } else { work / to_come.max(1) };
-                    to_come = to_come.saturating_sub(1);
+                    let spent = self.spent() - before;
+                    let work = rehearsal_work.saturating_sub(spent);
+                    let share = if rehearsal_work == u64::MAX {
+                        work
+                    } else if last.contains(&at) {
+                        to_come = to_come.saturating_sub(1);
+                        work / (to_come + 1)
+                    } else {
+                        let due = u128::from(rehearsal_work / 2) * u128::from(passed);
+                        passed += 1;
+                        if u128::from(spent) * u128::from(earlier) > due {
+                            progress();
+                            continue;
+                        }
+                        rehearsal_work / 2 / earlier
+                    };
                     let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
                     progress();
                     let (answer, statistics, promised) = then;
@@ -352,13 +369,13 @@ impl Forecaster {
                 let budget = (work, samples.min(FEWEST_REHEARSED));
                 let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
                 let times = self.simulate(session, &[id], &futures)?;
-                let sample = StartSample::new(times.iter().map(|starts| starts[0]), self.settings().horizon.0);
+                let sample = self.sample_of(times.iter().map(|starts| starts[0]), self.unforeseen());
                 let (answer, statistics) = self.answer_beside(session, id, sample)?;
                 Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.
             None => {
-                let sample = StartSample::new([Some(1)], self.settings().horizon.0);
+                let sample = self.sample_of([Some(1)], self.unforeseen());
                 let (answer, statistics) = self.answer_at_once(session, id.unwrap_or_default(), sample);
                 Ok((answer, statistics, None))
             }

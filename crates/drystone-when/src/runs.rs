@@ -302,6 +302,15 @@ impl Runs {
         if guess > ran { guess } else { kin.limit.max(ran + 1) }
     }
 
+    /// Returns the average run time of the last two thousand jobs, in seconds; `None` before the
+    /// first has ended.
+    pub(crate) fn average(&self) -> Option<i64> {
+        let newest = &self.all.newest;
+        let sum: i128 = newest.iter().map(|ended| i128::from(ended.run)).sum();
+        let average = sum.checked_div(newest.len() as i128)?;
+        i64::try_from(average).ok()
+    }
+
     /// The longest of the user's last jobs, so many at most, with how many there are.
     pub(crate) fn longest_of(&self, user: i32, last: usize) -> Option<(i64, usize)> {
         let newest = &self.of_user.get(&user)?.newest;

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Only where it is asked for: `DRYSTONE_LIVE_ANSWERS` is the number of answers, and
-/// `DRYSTONE_LIVE_SEED` another stream of jobs. It prints a measurement.
+/// `DRYSTONE_LIVE_SEED` another stream of jobs; `DRYSTONE_LIVE_STATES` is a folder that keeps the
+/// states. It prints a measurement.
 pub(crate) fn tests() -> Tests {
     if wanted().is_none() {
         return Vec::new();
@@ -68,8 +69,8 @@ fn submit(site: &Site, draws: &mut Draws) -> bool {
     true
 }
 
-/// Writes the state of the cluster by the printed script, and asks about all jobs.
-fn ask(site: &Site, folder: &Path) -> Value {
+/// Writes the state of the cluster by the printed script.
+fn write_state(site: &Site, folder: &Path) {
     std::fs::create_dir_all(folder).expect("made");
     let script = site.run(&["when", "--ask"]);
     let output = std::process::Command::new("bash")
@@ -79,6 +80,10 @@ fn ask(site: &Site, folder: &Path) -> Value {
         .output()
         .expect("bash runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Returns what `when` says of all jobs that wait in a state.
+fn answer(site: &Site, folder: &Path) -> Value {
     let state = folder.display().to_string();
     serde_json::from_str(&site.run(&["when", "--state", &state, "--quiet", "--format", "json"])).expect("JSON")
 }
@@ -100,11 +105,14 @@ fn answers_under_limits() {
     let Some(site) = Site::with(options, "easy") else { return };
     let seed = std::env::var("DRYSTONE_LIVE_SEED").ok().and_then(|text| text.parse().ok());
     let mut draws = Draws(seed.unwrap_or(7));
-    let mut answers: BTreeMap<String, FirstAnswer> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, String> = BTreeMap::new();
     let begin = Instant::now();
     let (mut arrival, mut question) = (0.0, 300.0);
-    let folder = tempfile::tempdir().expect("a folder");
-    while answers.len() < wanted {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = std::env::var_os("DRYSTONE_LIVE_STATES").map_or(scratch.path().to_path_buf(), Into::into);
+    let mut states = Vec::new();
+    // States first, answers when all is over: answering needs the processor that the cluster runs on.
+    while reasons.len() < wanted {
         let now = begin.elapsed().as_secs_f64();
         if now >= arrival {
             if !submit(&site, &mut draws) {
@@ -112,23 +120,29 @@ fn answers_under_limits() {
             }
             arrival += draws.pause(9.0);
         } else if now >= question {
-            let reasons = waiting_reasons(&site);
-            let document = ask(&site, &folder.path().join(format!("{question}")));
-            let question_time = document["asked"].as_i64().expect("a time");
-            for job in document["jobs"].as_array().expect("a list") {
-                let name = job["job"].as_str().expect("a name").to_string();
-                let level = |level: &str| job["start"][level].as_i64();
-                let levels = (!job["start"].is_null()).then(|| LEVELS.map(|name| level(name).unwrap_or(i64::MAX)));
-                let reason = reasons.get(&name).cloned().unwrap_or_default();
-                answers.entry(name).or_insert(FirstAnswer { asked: question_time, levels, reason });
-            }
-            eprintln!("{} answers after {now:.0} s; {} wait", answers.len(), reasons.len());
+            let waiting = waiting_reasons(&site);
+            states.push(folder.join(format!("{now:05.0}")));
+            write_state(&site, &states[states.len() - 1]);
+            eprintln!("{} states after {now:.0} s; {} jobs wait", states.len(), waiting.len());
+            waiting.into_iter().for_each(|(name, reason)| _ = reasons.entry(name).or_insert(reason));
             question = now + 20.0;
         } else {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
     within(Duration::from_secs(3_600), "all jobs have started", || waiting_reasons(&site).is_empty());
+    let mut answers: BTreeMap<String, FirstAnswer> = BTreeMap::new();
+    for state in &states {
+        let document = answer(&site, state);
+        let asked = document["asked"].as_i64().expect("a time");
+        for job in document["jobs"].as_array().expect("a list") {
+            let name = job["job"].as_str().expect("a name").to_string();
+            let level = |level: &str| job["start"][level].as_i64();
+            let levels = (!job["start"].is_null()).then(|| LEVELS.map(|name| level(name).unwrap_or(i64::MAX)));
+            let reason = reasons.get(&name).cloned().unwrap_or_default();
+            answers.entry(name).or_insert(FirstAnswer { asked, levels, reason });
+        }
+    }
     report(&site, &answers);
 }
 

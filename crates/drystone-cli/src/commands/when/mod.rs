@@ -98,7 +98,7 @@ fn has_clocks(policy: &PolicySpec) -> bool {
 
 /// Returns the number of past answers to rehearse.
 fn questions(args: &WhenArgs, policy: &PolicySpec) -> usize {
-    args.rehearse.unwrap_or(if has_clocks(policy) { 40 } else { 1_000 })
+    args.rehearse.unwrap_or(if has_clocks(policy) { 400 } else { 1_000 })
 }
 
 /// Rehearses, then answers for one job or for all.

@@ -38,6 +38,9 @@ const PATIENCE: Span = Span(60);
 /// Rehearsed answers that tell how long the others will take.
 const FIRST_ANSWERS: usize = 5;
 
+/// Rehearsed answers that no lack of time leaves out.
+const SURELY: usize = 40;
+
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
 const FUTURES_OF_CLOCKS: u32 = 20;
 /// Work of the futures of such a policy unless another number is asked for, and of its rehearsal:
@@ -412,7 +415,8 @@ impl WhenScene {
                 );
             }
         };
-        let questions = RehearsalQuestions { most: questions, patience: PATIENCE, known: self.known.clone() };
+        let questions =
+            RehearsalQuestions { most: questions, surely: SURELY, patience: PATIENCE, known: self.known.clone() };
         forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), &questions, &step)
     }
 
