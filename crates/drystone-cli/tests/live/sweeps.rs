@@ -214,7 +214,7 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     // What is left is little, so that one task has it.
     refused("no task can work there", 1);
     let at = folder.path("tiny");
-    let tiny = Tiny::mount(&at, "72k");
+    let tiny = Tiny::mount(&at, "96k");
     if tiny.is_some() {
         run(&[
             "sweep",

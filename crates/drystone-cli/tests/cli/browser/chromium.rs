@@ -119,6 +119,11 @@ impl Browser {
 
     /// Asks the browser for something and waits for the answer; notes what it says meanwhile.
     fn call(&mut self, method: &str, params: Value) -> Value {
+        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// As [`Browser::call`], with the error that the browser answers.
+    fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let mut message = json!({ "id": self.next, "method": method, "params": params });
         if !self.session.is_empty() {
@@ -132,8 +137,10 @@ impl Browser {
             let left = PATIENCE.saturating_sub(since.elapsed());
             let answer = self.from.recv_timeout(left).unwrap_or_else(|e| panic!("no answer to {method}: {e}"));
             if answer["id"] == self.next {
-                assert!(answer.get("error").is_none(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                return match answer.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(answer["result"].clone()),
+                };
             }
             self.note(&answer);
         }
@@ -199,7 +206,7 @@ impl Browser {
         loop {
             let params = json!({ "expression": format!("!!({expression})"), "returnByValue": true });
             // While a page comes and goes there is nothing to ask.
-            if self.call("Runtime.evaluate", params)["result"]["value"] == true {
+            if self.try_call("Runtime.evaluate", params).is_ok_and(|answer| answer["result"]["value"] == true) {
                 return;
             }
             assert!(since.elapsed() < PATIENCE, "never true: {expression}; complaints: {:?}", self.complaints);
