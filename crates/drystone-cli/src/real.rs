@@ -30,7 +30,7 @@ fn reach(workload: &Workload) -> Option<(Time, Time)> {
 
 /// Returns the reason why a workload's changes of supply concern none of its jobs; `None` where
 /// they may. `before` is the table without the changes.
-fn without_effect(workload: &Workload, before: &ResourceTable) -> Option<String> {
+fn explain_no_effect(workload: &Workload, before: &ResourceTable) -> Option<String> {
     let (table, (first, latest)) = (workload.resources()?, reach(workload)?);
     let changed: BTreeSet<ResourceId> = table.supply().iter().map(|step| step.resource).collect();
     let asked: BTreeSet<ResourceId> =
@@ -48,8 +48,8 @@ fn without_effect(workload: &Workload, before: &ResourceTable) -> Option<String>
     let is_felt = is_felt.filter(|(id, _)| asked.contains(id)).any(|(id, at)| differs(id, at));
     (!is_felt).then(|| {
         format!(
-            "no amount differs between the first submit, {first} s, and {latest} s, when all jobs would be done that run \
-             one after the other; times are seconds of the log, or dates"
+            "no amount differs between the first submit, {first} s, and {latest} s, by which all jobs end even if they \
+             run one after the other; times are seconds of the log, or dates"
         )
     })
 }
@@ -106,7 +106,7 @@ impl RealArgs {
         let (name, text) = read(file)?;
         let before = workload.resources().cloned();
         let mut workload = supply::give(workload, text.as_bytes(), &name).map_err(CommandFailure::because)?;
-        if let Some(why) = before.and_then(|before| without_effect(&workload, &before)) {
+        if let Some(why) = before.and_then(|before| explain_no_effect(&workload, &before)) {
             message::warning(&format!("{name}: no job is simulated differently for this table: {why}"));
         }
         let meta = FileMeta::of(name, &text);

@@ -346,7 +346,7 @@ const RESET_REMARK: &str = "PriorityUsageResetPeriod=";
 
 /// Tells once what is worth knowing about a `slurm.conf`; of one that an import has written, only
 /// that the import told it. One that does not read is an error elsewhere. Where the policy is
-/// `dated`, use is forgotten on the days of the calendar, and nothing is said of that.
+/// `dated`, use is forgotten on the days of the calendar, and no remark on them is printed.
 pub(crate) fn remarks_of(path: &Path, dated: bool) {
     let Ok(mut conf) = SlurmConf::read(path) else { return };
     conf.remarks.retain(|remark| !(dated && remark.text.starts_with(RESET_REMARK)));

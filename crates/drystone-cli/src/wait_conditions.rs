@@ -82,19 +82,19 @@ impl Observer for HoldObserver<'_> {
 
     fn arrived(&mut self, now: Time, id: JobId) {
         self.since.insert(id, now);
-        self.queue.iter_mut().for_each(|queue| queue.waits(id));
+        self.queue.iter_mut().for_each(|queue| queue.note_wait(id));
     }
 
     fn adopted(&mut self, _: Time, id: JobId, adopted: &Adopted) {
         match adopted {
-            Adopted::Running { .. } => self.queue.iter_mut().for_each(|queue| queue.starts(id)),
-            Adopted::Held | Adopted::Suspended { .. } => self.queue.iter_mut().for_each(|queue| queue.leaves(id)),
+            Adopted::Running { .. } => self.queue.iter_mut().for_each(|queue| queue.note_start(id)),
+            Adopted::Held | Adopted::Suspended { .. } => self.queue.iter_mut().for_each(|queue| queue.note_leave(id)),
             Adopted::Waiting => {}
         }
     }
 
     fn held(&mut self, now: Time, id: JobId) {
-        self.queue.iter_mut().for_each(|queue| queue.leaves(id));
+        self.queue.iter_mut().for_each(|queue| queue.note_leave(id));
         self.hold(now, id, HoldCause::Other);
     }
 
@@ -108,33 +108,33 @@ impl Observer for HoldObserver<'_> {
 
     fn released(&mut self, now: Time, id: JobId) {
         self.end(now, id);
-        self.queue.iter_mut().for_each(|queue| queue.waits(id));
+        self.queue.iter_mut().for_each(|queue| queue.note_wait(id));
     }
 
     fn started(&mut self, now: Time, id: JobId, _why: StartReason) {
         if let Some(since) = self.since.remove(&id) {
             self.waited += (now - since).as_f64();
         }
-        self.queue.iter_mut().for_each(|queue| queue.starts(id));
+        self.queue.iter_mut().for_each(|queue| queue.note_start(id));
     }
 
     fn requeued(&mut self, _: Time, id: JobId, _: Procs, _: Span) {
         if let Some(queue) = &mut self.queue {
-            queue.stops(id);
-            queue.waits(id);
+            queue.note_stop(id);
+            queue.note_wait(id);
         }
     }
 
     fn cancelled(&mut self, _: Time, id: JobId) {
-        self.queue.iter_mut().for_each(|queue| queue.leaves(id));
+        self.queue.iter_mut().for_each(|queue| queue.note_leave(id));
     }
 
     fn lost(&mut self, ended: &EndedJob<'_>) {
-        self.queue.iter_mut().for_each(|queue| queue.stops(ended.id));
+        self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
     }
 
     fn ended(&mut self, ended: &EndedJob<'_>) {
-        self.queue.iter_mut().for_each(|queue| queue.stops(ended.id));
+        self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
     }
 
     fn settled(&mut self, now: Time, levels: Levels) {
@@ -200,7 +200,7 @@ impl HeldWaits {
             .collect();
         let (first, _) = self.resources.first().filter(|_| !parts.is_empty())?;
         Some(format!(
-            "{}, beside enough free processors: more of it, by `drystone whatif {site} --change 'supply {first}=AMOUNT'`",
+            "{}: try more of {first} with `drystone whatif {site} --change 'supply {first}=AMOUNT'`",
             parts.join("; ")
         ))
     }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(
             shares.sentence("log.swf").as_deref(),
             Some(
-                "74% of the waiting is for license:cad, beside enough free processors: more of it, by \
+                "74% of the waiting is for license:cad: try more of license:cad with \
                  `drystone whatif log.swf --change 'supply license:cad=AMOUNT'`"
             )
         );

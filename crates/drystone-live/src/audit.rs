@@ -37,7 +37,7 @@ pub fn differences_from<'a>(
             };
             unclear |= job.flight.is_some();
             let (Some(id), None) = (job.id, job.flight) else { continue };
-            // It waits for licences of others, of which no plan knows.
+            // No plan has jobs that wait for licences that others hold.
             let is_short = phase(id) == Phase::Held && short.contains(&id);
             let phase = |id| if is_short { Phase::Waiting } else { phase(id) };
             if !agree(fact.state, job.place, phase(id)) {

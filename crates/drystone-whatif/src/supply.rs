@@ -84,7 +84,7 @@ pub(super) fn supply(
 /// Divides the times of changes of supply as submit times are divided. Returns the table and the
 /// number of changes.
 pub(super) fn divide_times(table: &ResourceTable, factor: LoadFactor) -> Option<(ResourceTable, usize)> {
-    let table = table.at(|time| factor.divide(time));
+    let table = table.with_times(|time| factor.divide(time));
     let count = table.supply().iter().filter(|step| step.from > Time::MIN).count();
     (count > 0).then_some((table, count))
 }

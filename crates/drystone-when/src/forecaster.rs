@@ -9,7 +9,7 @@ use crate::general::{FutureError, GeneralQuestion, Origin, Wanted};
 use crate::past::Questions;
 use crate::pool::{self, EXPERTS, ExpertAnswers, PastStatistics};
 use crate::runs::{RunTime, Runs, Tables};
-use crate::sample::{MOST_UNFORESEEN, StartSample};
+use crate::sample::{MOST_DELAY_SCALE, StartSample};
 use crate::settings::ForecasterSettings;
 use crate::world::{Assume, DrawnFates, PresentJobs, kin};
 use drystone_core::engine::{Scheduler, Session};
@@ -431,10 +431,10 @@ impl Forecaster {
         let correction = self.memory.calibration.correction(now, &self.settings);
         let others = correction.weights().counts_others() && !self.memory.questions.is_empty();
         let statistics = if others { self.statistics(session, jobs)? } else { Vec::new() };
-        let unforeseen = self.unforeseen();
+        let delay_scale = self.delay_scale();
         let view = session.view();
         let answer = |(at, &job): (usize, &JobId)| {
-            let sample = self.sample_of(times.iter().map(|starts| starts[at]), unforeseen);
+            let sample = self.sample_of(times.iter().map(|starts| starts[at]), delay_scale);
             // Statistics of the past know nothing of what has to happen first.
             let waits = view.knows(job) && view.phase(job) == Phase::Waiting;
             let statistics = statistics.get(at).filter(|_| waits);
@@ -476,8 +476,8 @@ impl Forecaster {
         arrivals: bool,
     ) -> Result<Vec<StartSample>, FutureError> {
         let times = self.times(session, jobs, question, arrivals)?;
-        let unforeseen = self.unforeseen();
-        let of = |at: usize| self.sample_of(times.iter().map(|starts| starts[at]), unforeseen);
+        let delay_scale = self.delay_scale();
+        let of = |at: usize| self.sample_of(times.iter().map(|starts| starts[at]), delay_scale);
         Ok((0..jobs.len()).map(of).collect())
     }
 
@@ -539,20 +539,20 @@ impl Forecaster {
     /// alone, corrected by past answers.
     #[must_use]
     pub fn answer_of(&self, job: JobId, now: Time, times: &[Option<i64>]) -> StartAnswer {
-        let sample = self.sample_of(times.iter().copied(), self.unforeseen());
+        let sample = self.sample_of(times.iter().copied(), self.delay_scale());
         Forecaster::answer((job, now), sample, None, self.memory.calibration.correction(now, &self.settings))
     }
 
     /// Returns the scale in seconds of delays for reasons that no future has: the time that jobs
     /// take here on average, ten minutes at most.
-    pub(crate) fn unforeseen(&self) -> u32 {
+    pub(crate) fn delay_scale(&self) -> u32 {
         let average = self.memory.runs.average().and_then(|seconds| u32::try_from(seconds).ok());
-        average.map_or(MOST_UNFORESEEN, |seconds| seconds.min(MOST_UNFORESEEN))
+        average.map_or(MOST_DELAY_SCALE, |seconds| seconds.min(MOST_DELAY_SCALE))
     }
 
     /// Returns the distribution of these times from the question to the start.
-    pub(crate) fn sample_of(&self, times: impl IntoIterator<Item = Option<i64>>, unforeseen: u32) -> StartSample {
-        StartSample::new(times, self.settings.horizon.0).with_unforeseen(unforeseen)
+    pub(crate) fn sample_of(&self, times: impl IntoIterator<Item = Option<i64>>, delay_scale: u32) -> StartSample {
+        StartSample::new(times, self.settings.horizon.0).with_delay_scale(delay_scale)
     }
 
     /// The one future in which every job runs as long as its limit, or as the average of its user's

@@ -159,7 +159,7 @@ pub struct RehearsalQuestions {
     pub most: usize,
     /// Number of the last of these that are asked about in any case. The others take half of the
     /// work of a rehearsal at most: where that is spent too early, questions are left out.
-    pub surely: usize,
+    pub least: usize,
     /// Longest wait about which nothing is asked: the scheduler may take that long to look at a
     /// job.
     pub patience: Span,
@@ -268,11 +268,12 @@ impl Forecaster {
         };
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| waited(&jobs[at])).collect();
-        let chosen: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.most, now).into_iter().collect();
-        let last: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.surely, now).into_iter().collect();
+        let last: BTreeSet<usize> = rehearsed(jobs, &candidates, questions.least, now).into_iter().collect();
+        let most = rehearsed(jobs, &candidates, questions.most, now);
+        let chosen: BTreeSet<usize> = most.into_iter().chain(last.iter().copied()).collect();
         let (rehearsal_work, before) = (self.settings().rehearsal_work, self.spent());
-        let (earlier, mut passed) = (chosen.difference(&last).count() as u64, 0_u64);
-        let mut to_come = chosen.intersection(&last).count() as u64;
+        let (earlier_count, mut asked_count) = (chosen.difference(&last).count() as u64, 0_u64);
+        let mut last_count = last.len() as u64;
         let mut here = Vec::<usize>::new();
         let (mut told, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
         for (time, what, at) in events {
@@ -305,16 +306,16 @@ impl Forecaster {
                     let share = if rehearsal_work == u64::MAX {
                         work
                     } else if last.contains(&at) {
-                        to_come = to_come.saturating_sub(1);
-                        work / (to_come + 1)
+                        last_count = last_count.saturating_sub(1);
+                        work / (last_count + 1)
                     } else {
-                        let due = u128::from(rehearsal_work / 2) * u128::from(passed);
-                        passed += 1;
-                        if u128::from(spent) * u128::from(earlier) > due {
+                        let due = u128::from(rehearsal_work / 2) * u128::from(asked_count);
+                        asked_count += 1;
+                        if u128::from(spent) * u128::from(earlier_count) > due {
                             progress();
                             continue;
                         }
-                        rehearsal_work / 2 / earlier
+                        rehearsal_work / 2 / earlier_count
                     };
                     let then = self.answer_then(&site, (jobs, &here), (at, time), share)?;
                     progress();
@@ -369,13 +370,13 @@ impl Forecaster {
                 let budget = (work, samples.min(FEWEST_REHEARSED));
                 let futures = Wanted { budget, ..Wanted::drawn(job as u64, samples) };
                 let times = self.simulate(session, &[id], &futures)?;
-                let sample = self.sample_of(times.iter().map(|starts| starts[0]), self.unforeseen());
+                let sample = self.sample_of(times.iter().map(|starts| starts[0]), self.delay_scale());
                 let (answer, statistics) = self.answer_beside(session, id, sample)?;
                 Ok((answer, statistics, adoption.promise(id).map(|promise| promise.1)))
             }
             // The policy would start it at once.
             None => {
-                let sample = self.sample_of([Some(1)], self.unforeseen());
+                let sample = self.sample_of([Some(1)], self.delay_scale());
                 let (answer, statistics) = self.answer_at_once(session, id.unwrap_or_default(), sample);
                 Ok((answer, statistics, None))
             }

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 /// Largest scale in seconds of delays for reasons that no future has. Where all futures agree on
 /// half a minute, a start may be five minutes later. That is no reason to expect hours of delay
 /// where the futures differ by hours.
-pub(crate) const MOST_UNFORESEEN: u32 = 600;
+pub(crate) const MOST_DELAY_SCALE: u32 = 600;
 
 /// A predictive sample of the time from the question to the start, in seconds, as a distribution:
-/// at the i-th of n values it is i/(n + 1), linear in between and from 0 on, and behind the last the
-/// rest falls off with the square of the distance. Starts far behind all futures happen, and what
-/// they teach must not make other answers reach much farther than they were late.
+/// at the i-th of n values it is i/(n + 1), linear in between and from 0 on, and behind the last
+/// the rest falls off with the square of the distance. This tail keeps starts far behind all
+/// futures from widening other answers by more than their own delay.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct StartSample {
     /// Ascending.
@@ -18,7 +18,7 @@ pub struct StartSample {
     /// Number of them that are no starts, but the end of the futures simulated.
     beyond: u32,
     /// Scale in seconds of delays for reasons that no future has.
-    unforeseen: u32,
+    delay_scale: u32,
 }
 
 impl StartSample {
@@ -34,21 +34,21 @@ impl StartSample {
             })
             .collect();
         values.sort_unstable();
-        StartSample { values, beyond, unforeseen: MOST_UNFORESEEN }
+        StartSample { values, beyond, delay_scale: MOST_DELAY_SCALE }
     }
 
-    /// The same times with a tail for delays of this scale, in seconds: on a machine whose jobs take
-    /// a minute, what no future has seen takes minutes too.
+    /// Sets the scale of the tail, in seconds: on a machine whose jobs take a minute, what no
+    /// future has seen takes minutes too.
     #[must_use]
-    pub(crate) fn with_unforeseen(self, seconds: u32) -> StartSample {
-        StartSample { unforeseen: seconds.clamp(1, MOST_UNFORESEEN), ..self }
+    pub(crate) fn with_delay_scale(self, seconds: u32) -> StartSample {
+        StartSample { delay_scale: seconds.clamp(1, MOST_DELAY_SCALE), ..self }
     }
 
     /// Another distribution with as many futures without a start.
     pub(crate) fn with_values(&self, values: impl Iterator<Item = i64>) -> StartSample {
         let mut values: Vec<i64> = values.map(|value| value.max(1)).collect();
         values.sort_unstable();
-        StartSample { values, beyond: self.beyond, unforeseen: self.unforeseen }
+        StartSample { values, beyond: self.beyond, delay_scale: self.delay_scale }
     }
 
     /// The times, ascending.
@@ -66,7 +66,7 @@ impl StartSample {
     /// The scale of the tail.
     fn scale(&self) -> f64 {
         let last = self.values.last().copied().unwrap_or(0) as f64;
-        (last - self.median()) / 2.0 + last / 10.0 + f64::from(self.unforeseen)
+        (last - self.median()) / 2.0 + last / 10.0 + f64::from(self.delay_scale)
     }
 
     fn median(&self) -> f64 {
@@ -127,14 +127,14 @@ mod tests {
             assert!((sample.level(time, 0.5) - level).abs() < 1e-12, "{time}");
             assert!((sample.quantile(level) - time).abs() < 1e-9, "{level}");
         }
-        // (30 − 20)/2 + 30/10 + 600 = 608: one scale behind the last, a quarter of a quarter is left.
+        // (30 − 20)/2 + 30/10 + 600 = 608: one scale behind the last, a sixteenth is left.
         assert!((sample.level(638.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
         assert!((sample.quantile(1.0 - 0.25 / 9.0) - (30.0 + 2.0 * 608.0)).abs() < 1e-6);
     }
 
     #[test]
     fn the_tail_of_short_jobs_is_short() {
-        let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000).with_unforeseen(42);
+        let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000).with_delay_scale(42);
         // (30 − 20)/2 + 30/10 + 42 = 50.
         assert!((sample.level(80.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
         let mixed = sample.with_values([10, 20, 30].into_iter());

@@ -348,7 +348,7 @@ impl NaiveShapeWorld<'_> {
         self.queue.extend(held);
         self.queue.sort_unstable();
         self.grant(&reserved);
-        self.hasten(&reserved);
+        self.raise_paces(&reserved);
         if self.rules.grows {
             self.grow(&reserved);
         }

@@ -398,13 +398,14 @@ pub(crate) struct InstallArgs {
   drystone live record --out recording                    # then submit jobs; ends when all have ended
   drystone live record --out recording --for 30m --conf /etc/slurm/slurm.conf
 
-It begins on a cluster without jobs, and needs the right to change slurmctld's debug flags, which it gives back at the end.")]
+Needs a cluster without jobs, and the right to change slurmctld's debug flags and log level. Restores both at the end.")]
 pub(crate) struct RecordArgs {
     /// Folder for the files; made if missing.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 
-    /// Name of the recording: its files are NAME.conf, NAME.rep1.csv, NAME.rep1.events.
+    /// Name of the recording: its files are NAME.conf, NAME.gres, NAME.accounts, NAME.rep1.csv,
+    /// NAME.rep1.events.
     #[arg(long, value_name = "NAME", default_value = "site")]
     pub(crate) name: String,
 

@@ -66,8 +66,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub(crate) samples: Option<u32>,
 
-    /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and under
-    /// slurm, whose passes take long to simulate, 40 to 400 of 5 to 20 futures].
+    /// Past answers that are rehearsed; 0 for answers without calibration [default: 1,000, and
+    /// under slurm, whose passes take long to simulate, 40 to 400 of 5 to 20 futures].
     #[arg(long, value_name = "N")]
     pub(crate) rehearse: Option<usize>,
 

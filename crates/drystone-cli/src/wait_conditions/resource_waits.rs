@@ -4,8 +4,8 @@ use drystone::engine::Levels;
 use drystone::model::{JobId, ResourceId, ResourceTable, Time, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts the time that jobs wait for licences, and for resources whose amount changes. Others are
-/// of the machine, as its processors are.
+/// Counts the time that jobs wait for licences, and for resources whose amount changes. Other
+/// resources, such as memory, are not counted.
 pub(super) struct ResourceWaits<'a> {
     workload: &'a Workload,
     table: &'a ResourceTable,
@@ -43,36 +43,36 @@ impl<'a> ResourceWaits<'a> {
     }
 
     /// Returns the amounts that a job asks for of the resources that are counted here.
-    fn asks(&self, id: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
+    fn counted_amounts(&self, id: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
         let asks = self.table.totals(self.workload.job(id).demand).iter().copied();
         asks.filter(|(resource, _)| self.counted.contains(resource))
     }
 
-    /// The job is in the queue.
-    pub(super) fn waits(&mut self, id: JobId) {
-        if self.asks(id).next().is_some() {
+    /// Notes that a job waits.
+    pub(super) fn note_wait(&mut self, id: JobId) {
+        if self.counted_amounts(id).next().is_some() {
             self.waiting.insert(id);
         }
     }
 
-    /// The job is not in the queue any more.
-    pub(super) fn leaves(&mut self, id: JobId) {
+    /// Notes that a job waits no longer.
+    pub(super) fn note_leave(&mut self, id: JobId) {
         self.waiting.remove(&id);
     }
 
-    pub(super) fn starts(&mut self, id: JobId) {
+    pub(super) fn note_start(&mut self, id: JobId) {
         self.waiting.remove(&id);
-        let asks: Vec<(ResourceId, u64)> = self.asks(id).collect();
+        let asks: Vec<(ResourceId, u64)> = self.counted_amounts(id).collect();
         if !asks.is_empty() && self.running.insert(id) {
             asks.into_iter().for_each(|(resource, amount)| *self.held.entry(resource).or_default() += amount);
         }
     }
 
-    /// The job does not run any more.
-    pub(super) fn stops(&mut self, id: JobId) {
+    /// Notes that a job runs no longer.
+    pub(super) fn note_stop(&mut self, id: JobId) {
         self.waiting.remove(&id);
         if self.running.remove(&id) {
-            let asks: Vec<(ResourceId, u64)> = self.asks(id).collect();
+            let asks: Vec<(ResourceId, u64)> = self.counted_amounts(id).collect();
             for (resource, amount) in asks {
                 if let Some(held) = self.held.get_mut(&resource) {
                     *held -= amount;
@@ -81,7 +81,7 @@ impl<'a> ResourceWaits<'a> {
         }
     }
 
-    /// All of an instant is done: these levels hold until the next one.
+    /// Takes the levels that hold until the next instant.
     pub(super) fn settle(&mut self, now: Time, levels: Levels) {
         let span = (now - self.since).as_f64();
         for (resource, jobs) in self.lacking.drain(..) {
@@ -96,7 +96,9 @@ impl<'a> ResourceWaits<'a> {
             .collect();
         let mut lacking: BTreeMap<ResourceId, u32> = BTreeMap::new();
         for &id in self.waiting.iter().filter(|&&id| self.workload.job(id).procs <= levels.free) {
-            let lack = self.asks(id).find(|(resource, amount)| free.get(resource).is_some_and(|free| free < amount));
+            let lack = self
+                .counted_amounts(id)
+                .find(|(resource, amount)| free.get(resource).is_some_and(|free| free < amount));
             lack.into_iter().for_each(|(resource, _)| *lacking.entry(resource).or_default() += 1);
         }
         self.lacking.extend(lacking);

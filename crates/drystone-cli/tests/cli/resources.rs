@@ -442,7 +442,7 @@ fn waits_for_licences_are_named_first() {
         unwrapped(&folder.run(&[args, &supply[..]].concat()).ok())
     };
     let text = with(&["compare", "log.swf", "--policy", "easy", "--policy", "conservative"]);
-    let expected = "100% of the waiting is for license:cad, beside enough free processors: more of it, by";
+    let expected = "100% of the waiting is for license:cad: try more of license:cad with";
     assert!(text.contains(expected), "{text}");
     let text = with(&["run", "log.swf", "--policy", "easy"]);
     assert!(text.contains("of 2.9 on average; 5 jobs ask for some of it"), "{text}");
@@ -451,7 +451,7 @@ fn waits_for_licences_are_named_first() {
 /// A table that changes nothing for any job brings one warning: a resource that no job asks for,
 /// times after the last job, an amount that is the machine's own.
 #[test]
-fn a_supply_without_effect_is_told() {
+fn a_supply_without_effect_brings_a_warning() {
     let folder = licences();
     folder.write("more.csv", "job,license:cad,license:flow\ntotal,4,3\n1,2,0\n2,3,0\n");
     for (resources, supply, why) in [

@@ -111,7 +111,7 @@ fn answers_under_limits() {
     let scratch = tempfile::tempdir().expect("a folder");
     let folder = std::env::var_os("DRYSTONE_LIVE_STATES").map_or(scratch.path().to_path_buf(), Into::into);
     let mut states = Vec::new();
-    // States first, answers when all is over: answering needs the processor that the cluster runs on.
+    // States first, answers when all is over: they need the processor that the cluster runs on.
     while reasons.len() < wanted {
         let now = begin.elapsed().as_secs_f64();
         if now >= arrival {

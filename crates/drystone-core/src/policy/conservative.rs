@@ -113,7 +113,7 @@ impl Conservative {
         };
         let early = running.notice_ends(|job| tell(deep, job, view.now()));
         let overdue = running.extend_overdue(view, |job, end| tell(deep, job, end));
-        // It asks about this pass alone: without the question the doubt would outlast it.
+        // Called in every pass: a doubt that is not asked about would last into the next.
         let doubts = running.doubts(0, view);
         self.stale |= deep.is_none() && (early || overdue) || doubts;
     }

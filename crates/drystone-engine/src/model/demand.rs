@@ -383,12 +383,12 @@ impl ResourceTable {
     /// Returns the table with its changes of supply, and their announcements, at other times, which
     /// must keep their order. Of changes that come to one time, the last one holds.
     #[must_use]
-    pub fn at(&self, times: impl Fn(Time) -> Time) -> ResourceTable {
-        let moved = |time: Time| if time == Time::MIN { time } else { times(time) };
+    pub fn with_times(&self, times: impl Fn(Time) -> Time) -> ResourceTable {
+        let new_time = |time: Time| if time == Time::MIN { time } else { times(time) };
         let mut table = self.clone();
         let mut supply: Vec<SupplyStep> = Vec::with_capacity(table.supply.len());
         for step in table.supply.drain(..) {
-            let step = SupplyStep { from: moved(step.from), announced: step.announced.map(moved), ..step };
+            let step = SupplyStep { from: new_time(step.from), announced: step.announced.map(new_time), ..step };
             supply.retain(|other| (other.resource, other.from) != (step.resource, step.from));
             supply.push(step);
         }

@@ -96,7 +96,7 @@ impl Demands {
             .filter_map(|(id, resource)| resource.name.strip_prefix(LICENCE).map(|name| (id, name, resource.total)))
     }
 
-    /// Takes in that there is so much of a resource in all, where that is more than before.
+    /// Raises the total of a resource, if this amount is larger.
     pub(super) fn raise(&mut self, id: ResourceId, total: u64) {
         let is_more = self.table.resource(id).is_some_and(|resource| resource.total < total);
         let step = SupplyStep { resource: id, from: Time::MIN, amount: total, announced: None };

@@ -113,9 +113,10 @@ fn reset_period(text: &str) -> Result<String, String> {
     let word = text.to_ascii_uppercase();
     match KNOWN.contains(&word.as_str()) {
         true => Ok(word),
-        false => {
-            Err(format!("`{text}` is no period, and slurmctld would not start; expected one of {}", KNOWN.join(", ")))
-        }
+        false => Err(format!(
+            "`{text}` is no reset period, and slurmctld does not start with it; expected one of {}",
+            KNOWN.join(", ")
+        )),
     }
 }
 

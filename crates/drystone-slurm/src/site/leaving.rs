@@ -68,7 +68,7 @@ impl ModelSite {
             alloc.more = idle.held(job, &alloc, machine);
         }
         match (&waited, &mut self.cluster.ledger) {
-            (Some(first), _) => self.count_in(first, job),
+            (Some(first), _) => self.move_submission(first, job),
             (None, Some(ledger)) => ledger.submit(job, &self.cluster.machine),
             (None, None) => {}
         }

@@ -281,7 +281,7 @@ impl ModelSite {
         self.offsets.remove(&id);
         if let Some(gone) = self.cluster.end(id) {
             let entries = self.entries_of(&gone.job);
-            self.count_in(&gone.job, &entries[0]);
+            self.move_submission(&gone.job, &entries[0]);
             self.queue_up(now * 1000, entries);
         }
     }

@@ -18,14 +18,14 @@ impl ModelSite {
         known.cloned().unwrap_or_else(|| vec![job.clone()])
     }
 
-    /// The job has started by this entry: the others wait no more.
+    /// Removes the other entries of a job that has started by this one.
     pub(super) fn leave_other_partitions(&mut self, job: &Pending) {
         if !job.several {
             return;
         }
         self.drop_entries(job);
         if let Some(first) = self.several.get(&job.id).and_then(|entries| entries.first()).cloned() {
-            self.count_in(&first, job);
+            self.move_submission(&first, job);
         }
     }
 
@@ -43,9 +43,8 @@ impl ModelSite {
         entries.iter().any(|entry| ledger.submission(entry, &self.cluster.machine).is_some())
     }
 
-    /// A submission counted in the partition of `from`, and counts in that of `to` from now on:
-    /// each partition may have a QOS with limits of its own.
-    pub(super) fn count_in(&mut self, from: &Pending, to: &Pending) {
+    /// Moves the count of a submission from the partition of `from` to that of `to`: each partition may have a QOS with limits of its own.
+    pub(super) fn move_submission(&mut self, from: &Pending, to: &Pending) {
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| from.part != to.part) {
             ledger.leave(from, &self.cluster.machine);
             ledger.submit(to, &self.cluster.machine);

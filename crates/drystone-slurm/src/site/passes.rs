@@ -90,7 +90,7 @@ impl ModelSite {
                 self.request(at);
             }
             SiteNews::Short(short) => {
-                // What has eased has asked for a pass: an end, or a change of capacity.
+                // No pass is requested: the end or the change of capacity that freed it has done so.
                 self.cluster.set_short(short);
                 self.stale_from(0);
                 self.main_stale = true;

@@ -64,8 +64,8 @@ fn mistakes_name_file_and_line() {
     );
     assert_eq!(
         refused("NodeName=n1\nPriorityUsageResetPeriod=FOO"),
-        "slurm.conf:2: PriorityUsageResetPeriod: `FOO` is no period, and slurmctld would not start; expected one of NONE, \
-         NOW, DAILY, WEEKLY, MONTHLY, QUARTERLY, YEARLY"
+        "slurm.conf:2: PriorityUsageResetPeriod: `FOO` is no reset period, and slurmctld does not start with it; expected \
+         one of NONE, NOW, DAILY, WEEKLY, MONTHLY, QUARTERLY, YEARLY"
     );
 }
 

@@ -14,7 +14,7 @@ fn observed(procs: u32, submit: i64, start: Option<i64>, end: Option<i64>, rank:
 
 /// Questions to the last so many jobs that waited for more than a minute, all times being known.
 fn last(most: usize) -> RehearsalQuestions {
-    RehearsalQuestions { most, surely: most, patience: Span(60), known: Time::MIN..=Time::MAX }
+    RehearsalQuestions { most, least: most, patience: Span(60), known: Time::MIN..=Time::MAX }
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl NaiveShapeWorld<'_> {
     }
 
     /// Gives jobs faster paces, in the order of their starts, where they end earlier then and fit.
-    pub(super) fn hasten(&mut self, reserved: &[NaiveSpan]) {
+    pub(super) fn raise_paces(&mut self, reserved: &[NaiveSpan]) {
         let now = self.now;
         let mut slow: Vec<usize> = (0..self.run.len()).filter(|&at| self.run[at].pace > 0).collect();
         slow.sort_by_key(|&at| (self.run[at].began, self.run[at].at));

@@ -49,7 +49,7 @@ pub(super) fn record(args: &RecordArgs) -> CommandOutcome {
         message::warning(&format!("{} had not ended", plural(left as u64, "job")));
     }
     message::note(&format!(
-        "{}, {} and {passes} {} are in {}; drystone reproduce slurm --logs {} holds the model to them",
+        "{}, {} and {passes} {} are in {}; to compare the model with them: drystone reproduce slurm --logs {}",
         plural(jobs as u64, "job"),
         plural(starts as u64, "start"),
         if passes == 1 { "pass" } else { "passes" },

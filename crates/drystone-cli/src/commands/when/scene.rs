@@ -38,8 +38,8 @@ const PATIENCE: Span = Span(60);
 /// Rehearsed answers that tell how long the others will take.
 const FIRST_ANSWERS: usize = 5;
 
-/// Rehearsed answers that no lack of time leaves out.
-const SURELY: usize = 40;
+/// Past answers that are rehearsed whatever the budget.
+const LEAST_REHEARSED: usize = 40;
 
 /// Futures of a rehearsed answer under a policy with passes of its own clocks.
 const FUTURES_OF_CLOCKS: u32 = 20;
@@ -239,7 +239,7 @@ impl WhenScene {
         let days = (self.now - last) / Span::DAY.0;
         if days > 0 {
             self.remarks.push(format!(
-                "the accounting ends {} before the queue: answers are corrected by what came of answers before that, and by none since",
+                "the accounting ends {} before the queue: only past answers up to its end correct the new ones",
                 plural(days as u64, "day")
             ));
         }
@@ -415,8 +415,12 @@ impl WhenScene {
                 );
             }
         };
-        let questions =
-            RehearsalQuestions { most: questions, surely: SURELY, patience: PATIENCE, known: self.known.clone() };
+        let questions = RehearsalQuestions {
+            most: questions,
+            least: LEAST_REHEARSED,
+            patience: PATIENCE,
+            known: self.known.clone(),
+        };
         forecaster.rehearse(self.site_machine(), &self.observed, Time(self.now), &questions, &step)
     }
 

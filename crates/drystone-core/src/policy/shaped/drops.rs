@@ -15,7 +15,7 @@ impl ShapedEasy {
             return back;
         }
         if matches!(self.choices.drop, DropRule::Shrink | DropRule::Pace) {
-            while self.choices.drop == DropRule::Pace && slow_most(scene, actions) {}
+            while self.choices.drop == DropRule::Pace && slow_job(scene, actions) {}
             while shrink_most(scene, actions) {}
             // Other changes of jobs that are slower from now on wait for the next pass.
             for one in scene.runners.iter_mut().filter(|one| one.pace != scene.view.pace(one.id)) {
@@ -48,7 +48,7 @@ impl ShapedEasy {
 
 /// Slows down the job that saves most watts at its slowest pace, by no more than needed. Returns
 /// whether that was necessary and there was such a job.
-fn slow_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
+fn slow_job(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
     let over = -scene.room.now().1 - scene.going_watts();
     if over <= 0 {
         return false;

@@ -161,7 +161,7 @@ impl ShapedEasy {
             self.start_others(&rest, reserved, &mut scene, actions);
         }
         grant_asks(reserved, &mut scene, actions);
-        scene.hasten(reserved, actions);
+        scene.raise_paces(reserved, actions);
         if grows && !self.choices.grows_first {
             scene.grow(reserved, self.choices.share, actions);
         }

@@ -205,7 +205,7 @@ impl<'a> PassScene<'a> {
 
     /// Returns jobs to faster paces, where they then end earlier and fit around all others and the
     /// reservation: in the order of their starts, each at the fastest pace that fits.
-    pub(super) fn hasten(&mut self, reserved: Option<(HeldSpan, i64)>, actions: &mut Actions) {
+    pub(super) fn raise_paces(&mut self, reserved: Option<(HeldSpan, i64)>, actions: &mut Actions) {
         for at in 0..self.runners.len() {
             let one = &self.runners[at];
             if one.pace == 0 || one.touched || one.spans.1.is_some() {

@@ -217,8 +217,8 @@ pub(in crate::policy) const PACE: Param = Param::new(
     "pace",
     "any",
     &[Takes::Words(&["any", "full"])],
-    "pace at which a job starts: where power (--power) lacks, a slower one of its paces (--shapes), if the job then ends \
-     earlier than after the wait for a faster one (any); or always the full one",
+    "pace at which a job starts: where there is too little power (--power), a slower one of its paces (--shapes), if the job \
+     then ends earlier than after the wait for a faster one (any); or always the full one",
 );
 
 /// Sizes of jobs that resume.

@@ -4,7 +4,7 @@
 use super::run::Runner;
 use crate::cluster::{ClusterError, LicenceFact};
 
-/// Reads all of them.
+/// Reads the cluster's licences.
 pub(super) fn read(run: &Runner) -> Result<Vec<LicenceFact>, ClusterError> {
     parse(&run.ask("scontrol", &["-o", "show", "licenses"])?)
 }
@@ -22,7 +22,7 @@ fn line(number: usize, line: &str) -> Result<LicenceFact, ClusterError> {
     };
     let count = |name: &str| {
         let value = field(name).and_then(|value| value.parse::<i64>().ok());
-        // Some releases show fewer than none as free, where more are in use than there are.
+        // Some releases show a negative number as free, where more are in use than there are.
         value.map(|value| value.max(0).unsigned_abs()).ok_or_else(|| {
             let text = format!("scontrol show licenses: line {number} has no number behind `{name}=`: `{line}`");
             ClusterError::Garbled(text)

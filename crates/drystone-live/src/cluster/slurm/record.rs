@@ -12,11 +12,11 @@ use std::time::Duration;
 
 /// Flags of slurmctld that make its schedulers say what they do.
 const FLAGS: [&str; 2] = ["Backfill", "Priority"];
-/// Level of the log that tells of submissions, starts and nodes that answer.
+/// Level of the log that has submissions, starts and nodes that answer.
 const LEVEL: &str = "debug2";
 /// Time in which slurmctld writes that its flags have changed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Zones are whole quarters of an hour apart.
+/// Step of time zones, in seconds.
 const QUARTER: i64 = 900;
 
 /// Files of a recording, as text.
@@ -80,8 +80,8 @@ pub struct ClusterRecorder {
 }
 
 impl ClusterRecorder {
-    /// Begins: slurmctld logs what its schedulers do from now on. `log` is its log, where that is
-    /// not where it says.
+    /// Begins a recording: raises slurmctld's log level and debug flags. `log` is the path of its
+    /// log, where that is not `SlurmctldLogFile`.
     ///
     /// # Errors
     /// Slurm does not answer, has jobs, may not be changed by this user, or has no log that can be
@@ -93,13 +93,15 @@ impl ClusterRecorder {
         let jobs = ask(&run, "squeue", &["-h", "-o", "%A"])?.lines().count();
         if jobs > 0 {
             return Err(format!(
-                "a recording begins on a cluster without jobs, since nothing tells when those that are there were planned; \
-                 {jobs} wait or run: squeue shows them, scancel ends them"
+                "a recording begins on a cluster without jobs, since its log lacks the plans of earlier ones; squeue shows \
+                 {jobs} that wait or run: begin when all have ended"
             ));
         }
         let format = setting("LogTimeFormat");
         if !format.is_empty() && format != "iso8601_ms" {
-            return Err(format!("LogTimeFormat is {format}; milliseconds are needed: LogTimeFormat=iso8601_ms"));
+            return Err(format!(
+                "LogTimeFormat is {format}; a recording needs milliseconds: set LogTimeFormat=iso8601_ms in slurm.conf"
+            ));
         }
         let known = Some(setting("SlurmctldLogFile")).filter(|file| file.starts_with('/')).map(PathBuf::from);
         let log = log.or(known).ok_or("slurmctld writes no log file: set SlurmctldLogFile in slurm.conf")?;
@@ -131,7 +133,7 @@ impl ClusterRecorder {
             }
             if clock.steady() > until {
                 return Err(format!(
-                    "{}: slurmctld has written nothing there since its level was raised; --log names its log",
+                    "{}: slurmctld wrote nothing there after its log level was raised; give the path of its log with --log",
                     self.log.display()
                 ));
             }
@@ -175,7 +177,7 @@ impl ClusterRecorder {
         Ok(assoc + &ask(&self.run, "sacctmgr", &["-P", "show", "qos"])?)
     }
 
-    /// Ends: slurmctld logs as before.
+    /// Ends the recording and restores slurmctld's settings.
     ///
     /// # Errors
     /// Slurm does not answer, or a file cannot be read.
@@ -206,7 +208,7 @@ impl Drop for ClusterRecorder {
     fn drop(&mut self) {
         let had = self.config.get("DebugFlags").map_or("", String::as_str);
         for flag in FLAGS.into_iter().filter(|flag| !had.split(',').any(|own| own.eq_ignore_ascii_case(flag))) {
-            // Slurm that does not answer any more has nothing to be given back.
+            // An error is ignored: a Slurm that does not answer cannot be restored.
             let _ = ask(&self.run, "scontrol", &["setdebugflags", &format!("-{flag}")]);
         }
         if let Some(level) = self.config.get("SlurmctldDebug") {

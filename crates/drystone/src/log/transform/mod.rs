@@ -36,7 +36,7 @@ fn at_times(workload: Workload, times: impl Fn(Time) -> Time) -> Result<Workload
     let circumstances = workload.circumstances().cloned();
     let resources = workload.resources().map(|table| match table.supply() {
         [] => Arc::clone(table),
-        _ => Arc::new(table.at(&times)),
+        _ => Arc::new(table.with_times(&times)),
     });
     let shapes = workload.shapes().cloned();
     let (machine, mut jobs, truth, provenance) = workload.into_parts();
