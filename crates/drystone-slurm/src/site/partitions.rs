@@ -43,7 +43,8 @@ impl ModelSite {
         entries.iter().any(|entry| ledger.submission(entry, &self.cluster.machine).is_some())
     }
 
-    /// Moves the count of a submission from the partition of `from` to that of `to`: each partition may have a QOS with limits of its own.
+    /// Moves the count of a submission from the partition of `from` to that of `to`: each
+    /// partition may have a QOS with limits of its own.
     pub(super) fn move_submission(&mut self, from: &Pending, to: &Pending) {
         if let Some(ledger) = self.cluster.ledger.as_mut().filter(|_| from.part != to.part) {
             ledger.leave(from, &self.cluster.machine);

@@ -90,7 +90,7 @@ impl ModelSite {
                 self.request(at);
             }
             SiteNews::Short(short) => {
-                // No pass is requested: the end or the change of capacity that freed it has done so.
+                // No pass is requested: the end or change of capacity that freed it has done so.
                 self.cluster.set_short(short);
                 self.stale_from(0);
                 self.main_stale = true;
