@@ -200,7 +200,7 @@ impl HeldWaits {
             .collect();
         let (first, _) = self.resources.first().filter(|_| !parts.is_empty())?;
         Some(format!(
-            "{}: try more of {first} with `drystone whatif {site} --change 'supply {first}=AMOUNT'`",
+            "{}: try more of {first} with `drystone whatif {site} --change 'supply {first}=AMOUNT'` and the same options",
             parts.join("; ")
         ))
     }
@@ -294,7 +294,7 @@ mod tests {
             shares.sentence("log.swf").as_deref(),
             Some(
                 "74% of the waiting is for license:cad: try more of license:cad with \
-                 `drystone whatif log.swf --change 'supply license:cad=AMOUNT'`"
+                 `drystone whatif log.swf --change 'supply license:cad=AMOUNT'` and the same options"
             )
         );
     }

@@ -38,7 +38,8 @@ pub(super) fn supply(
     }
     if let Some(begin) = from {
         let length = until.map_or(Span::ZERO, |end| end - begin);
-        let (moved, note) = within_the_log(applied, begin, length);
+        // An end behind the last job is as good as none.
+        let (moved, note) = within_the_log(applied, begin, Span::ZERO);
         note.into_iter().for_each(|note| applied.note(note));
         (from, until) = (Some(moved), until.map(|_| moved.saturating_add(length)));
     }
@@ -70,7 +71,7 @@ pub(super) fn supply(
     };
     let words = match (from, supply.announced) {
         (None, _) => "",
-        (_, true) => ", announced two weeks before: no job that asks for more may run into it",
+        (_, true) => ", announced two weeks before to policies that plan with announcements",
         (_, false) => ", announced to no scheduler before it happens",
     };
     applied.note(format!(

@@ -6,7 +6,7 @@ use super::kinds::{ALIASES, COMMON};
 use super::registry::{self, names};
 use crate::engine::Scheduler;
 use crate::parts::{Order, predict};
-use crate::text::{Args, NamedCall, Param, ParamNeeds, SpecError, nearest, plain};
+use crate::text::{Args, NamedCall, Param, ParamNeeds, SpecError, Takes, nearest, plain};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -135,6 +135,13 @@ impl PolicySpec {
         call.to_string().parse()
     }
 
+    /// Returns the parameter that takes words and has none of them.
+    fn refused_word(&self) -> Option<&'static Param> {
+        let args = self.args();
+        let is_word = |param: &Param| param.takes.iter().all(|takes| matches!(takes, Takes::Words(_)));
+        self.kind.all_params().find(|param| is_word(param) && !param.accepts(args.text(param.name)))
+    }
+
     fn args(&self) -> Args<'_> {
         Args { text: &self.text, params: [self.kind.params, COMMON], set: &self.set }
     }
@@ -191,6 +198,10 @@ impl PolicySpec {
         }
         set.extend(given(kind, &call).map_err(fail)?);
         let spec = PolicySpec { text: call.to_string(), kind, set };
+        // A word that a policy does not ask for would be taken for another one.
+        if let Some(param) = spec.refused_word() {
+            return Err(fail(spec.args().wrong(param.name).problem));
+        }
         spec.try_scheduler().map_err(|e| fail(e.problem))?;
         Ok(spec)
     }
@@ -244,7 +255,6 @@ fn unknown(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
 mod tests {
     use super::*;
     use crate::policy::kinds::BUILT_IN;
-    use crate::text::Takes;
 
     #[test]
     fn every_default_and_variant_builds() {

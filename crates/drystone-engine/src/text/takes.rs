@@ -147,7 +147,8 @@ impl Takes {
             Takes::Above { above, .. } => vec![above.to_string(), (above - 0.01).to_string(), "inf".into()],
             Takes::Ascending { .. } => ["0", "2/1", "3/3", "-1/4"].map(String::from).to_vec(),
             Takes::Numbers { count } => vec![vec!["1"; count + 1].join("/"), vec!["-1"; count].join("/")],
-            Takes::Words(_) | Takes::Form(_) => Vec::new(),
+            Takes::Words(_) => vec!["no-such-word".into()],
+            Takes::Form(_) => Vec::new(),
         }
     }
 }
