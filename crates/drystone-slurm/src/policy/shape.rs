@@ -152,13 +152,17 @@ impl RequestShape {
         pending
     }
 
-    /// The job as it waits in each of the partitions that it asks for: as `own` in its own, and in
-    /// the others that have room for it and allow its limit. Slurm starts it in none that do not.
+    /// The job as it waits in each of the partitions that it asks for, as far as they have room for
+    /// it and allow its limit: as `own` in its own. Slurm starts it in none that do not.
     pub(super) fn entries(&self, own: Pending, job: &Job, limit: Span, ground: &JobBackground<'_>) -> Vec<Pending> {
         let JobBackground { machine, empty, .. } = ground;
         let shape = ground.table.and_then(|table| table.shape(job.demand));
         let Some(shape) = shape.filter(|shape| shape.partitions.len() > 1) else { return vec![own] };
         let asked = minutes(limit) * 60;
+        let home = &machine.parts[usize::from(own.part)];
+        let fits_own =
+            asked <= home.max_limit && !own.is_beyond_partition() && empty.place(&own, &home.nodes, machine).is_some();
+        let is_asked = shape.partitions.contains(&home.name);
         let mut entries = Vec::new();
         for name in &shape.partitions {
             let Some(part) = machine.parts.iter().position(|part| part.name == *name) else { continue };
@@ -167,7 +171,7 @@ impl RequestShape {
                 continue;
             }
             if part == own.part {
-                entries.push(own.clone());
+                entries.extend(fits_own.then(|| own.clone()));
                 continue;
             }
             let mut entry = Pending { limit: asked, cpus: job.procs, uncapped: false, ..own.clone() };
@@ -182,7 +186,8 @@ impl RequestShape {
                 entries.push(entry);
             }
         }
-        if !entries.iter().any(|entry| entry.part == own.part) {
+        // Where none has room, the job waits in its own.
+        if !entries.iter().any(|entry| entry.part == own.part) && (entries.is_empty() || !is_asked) {
             entries.insert(0, own);
         }
         let several = entries.len() > 1;

@@ -246,12 +246,14 @@ fn a_job_without_a_counted_resource_holds_no_processor() {
     }
 }
 
-/// Four nodes of one processor, of which `long` has two and `short` the others. Job 1 has one of
-/// `long` for 1,000 s. Job 2 wants two nodes of either and has those of `short`. Job 3 is like it:
-/// its limit of 20 min is above that of `brief`, which it names as well. It waits for `short`,
-/// where two nodes are free at 600 s.
-#[test]
-fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
+/// A job by hand: submission, processors and nodes, run time, number of its own partition, names of
+/// those that it asks for. Its limit is 20 min.
+type PartitionRow<'a> = (i64, u32, i64, i32, &'a [&'a str]);
+
+/// Returns the starts of such jobs on four nodes of one processor, of which `long` has two and
+/// `short` the others; `brief` has all, for 10 min. With them come the partitions in which passes
+/// looked at the job of this number.
+fn starts_in_partitions(rows: &[PartitionRow<'_>], job: u32) -> (Vec<i64>, Vec<String>) {
     let dir = tempfile::tempdir().expect("a folder");
     let conf = dir.path().join("slurm.conf");
     let text = "ClusterName=hand\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=1\n\
@@ -260,11 +262,9 @@ fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
     std::fs::write(&conf, text).expect("written");
     let mut table = ResourceTableBuilder::new();
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
-    let rows: [(i64, u32, i64, &[&str]); 3] =
-        [(0, 1, 1_000, &[]), (10, 2, 590, &["long", "short"]), (20, 2, 300, &["brief", "long", "short"])];
-    for (number, (submit, procs, run, partitions)) in (1..).zip(rows) {
+    for (number, &(submit, procs, run, own, partitions)) in (1..).zip(rows) {
         let mut job = Job::new(Time(submit), procs, Span(1_200));
-        job.partition = 1;
+        job.partition = own;
         let partitions = partitions.iter().map(ToString::to_string).collect();
         let shape = NodeShape { nodes: (procs, procs), partitions, ..NodeShape::default() };
         job.demand = table.intern(Demand { totals: Vec::new(), shape: Some(shape) }).expect("known");
@@ -278,14 +278,36 @@ fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
     let mut starts = Starts(Vec::new());
     let mut run =
         || Simulation::new(workload.machine(), policy.scheduler(), WorkloadReplay::new(&workload)).run(&mut starts);
-    let (ran, said) = drystone_slurm::policy::listen(2, &mut run);
+    let (ran, remarks) = drystone_slurm::policy::listen(job, &mut run);
     ran.expect("a run");
     starts.0.sort_unstable();
-    for ((_, start), from) in starts.0.iter().zip([0, 10, 600]) {
-        assert!((from..from + 61).contains(start), "{:?}", starts.0);
-    }
-    let mut partitions: Vec<String> = said.into_iter().filter_map(|said| said.partition).collect();
+    let mut partitions: Vec<String> = remarks.into_iter().filter_map(|remark| remark.partition).collect();
     partitions.sort();
     partitions.dedup();
+    (starts.0.into_iter().map(|start| start.1).collect(), partitions)
+}
+
+/// Job 1 has one node of `long` for 1,000 s. Job 2 wants two nodes of either and has those of
+/// `short`. Job 3 is like it: its limit is above that of `brief`, which it names as well. It waits
+/// for `short`, where two nodes are free at 600 s.
+#[test]
+fn a_job_that_names_partitions_may_have_the_nodes_of_any() {
+    let rows: [PartitionRow<'_>; 3] =
+        [(0, 1, 1_000, 1, &[]), (10, 2, 590, 1, &["long", "short"]), (20, 2, 300, 1, &["brief", "long", "short"])];
+    let (starts, partitions) = starts_in_partitions(&rows, 2);
+    for (start, from) in starts.iter().zip([0, 10, 600]) {
+        assert!((from..from + 61).contains(start), "{starts:?}");
+    }
     assert_eq!(partitions, ["long", "short"], "it waits in these");
+}
+
+/// Three nodes are idle. The own partition of job 2, the first that it names, does not allow its
+/// limit, so it waits for two nodes of `long` until 1,000 s.
+#[test]
+fn a_job_does_not_wait_in_its_own_partition_where_that_does_not_allow_it() {
+    let rows: [PartitionRow<'_>; 2] = [(0, 1, 1_000, 1, &[]), (10, 2, 300, 3, &["brief", "long"])];
+    let (starts, partitions) = starts_in_partitions(&rows, 1);
+    assert!(starts[0] < 61 && (1_000..1_061).contains(&starts[1]), "{starts:?}");
+    // Passes name the partition only of a job that waits in several.
+    assert!(partitions.is_empty(), "{partitions:?}");
 }
