@@ -29,8 +29,7 @@ const JOBS: [Submission; 8] = [
     ("long", 1, 1, 1, &["-a", "0-1"]),
 ];
 
-/// Tries: delays of a busy machine say nothing of the model, and what the model does wrong it does
-/// wrong again.
+/// Number of tries. A busy machine delays Slurm in some; an error of the model shows in all.
 const TRIES: usize = 3;
 
 fn options() -> ClusterOptions {
@@ -111,8 +110,11 @@ fn beside_jobs() {
     cluster.ask("sbatch", &["--parsable", "-o/dev/null", "--chdir=/", "--wrap", "exec sleep 60"]);
     let folder = Folder::new();
     let output = begin(&folder, &cluster).wait_with_output().expect("it ends");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("a recording begins on a cluster without jobs") && told.contains("1 wait or run"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("a recording begins on a cluster without jobs") && stderr.contains("1 wait or run"),
+        "{stderr}"
+    );
     assert!(!folder.path("recording").exists());
 }

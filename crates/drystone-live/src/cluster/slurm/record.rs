@@ -94,7 +94,7 @@ impl ClusterRecorder {
         if jobs > 0 {
             return Err(format!(
                 "a recording begins on a cluster without jobs, since its log lacks the plans of earlier ones; squeue shows \
-                 {jobs} that wait or run: begin when all have ended"
+                 that {jobs} wait or run: begin when all have ended"
             ));
         }
         let format = setting("LogTimeFormat");
