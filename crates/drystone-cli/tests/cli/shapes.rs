@@ -98,8 +98,9 @@ fn schedules_and_stories_tell_paces() {
     // 800 W for 20 s, 240 W for 90 s, 800 W for 35 s; 800 W for 20 s, 760 W for 90 s.
     assert!(rows[1].ends_with(",65600,1,1,90") && rows[2].ends_with(",84400,1,0.9,90"), "{schedule}");
     let story = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1"]].concat()).ok();
-    let told = ["at 0.5 of its full pace, with 60 W per processor", "at its full pace again, with 200 W per processor"];
-    assert!(told.iter().all(|part| story.contains(part)), "{story}");
+    let sentences =
+        ["at 0.5 of its full pace, with 60 W per processor", "at its full pace again, with 200 W per processor"];
+    assert!(sentences.iter().all(|part| story.contains(part)), "{story}");
     // A job slows down only where its table permits it.
     folder.write("shapes.csv", "job,watts\n1,200\n2,200\n");
     folder.run(&[&["run"], &SHAPES[..], &options, &["--jobs", "jobs.csv", "--quiet"]].concat()).ok();

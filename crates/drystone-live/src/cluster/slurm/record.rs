@@ -103,8 +103,8 @@ impl ClusterRecorder {
                 "LogTimeFormat is {format}; a recording needs milliseconds: set LogTimeFormat=iso8601_ms in slurm.conf"
             ));
         }
-        let known = Some(setting("SlurmctldLogFile")).filter(|file| file.starts_with('/')).map(PathBuf::from);
-        let log = log.or(known).ok_or("slurmctld writes no log file: set SlurmctldLogFile in slurm.conf")?;
+        let configured_log = Some(setting("SlurmctldLogFile")).filter(|file| file.starts_with('/')).map(PathBuf::from);
+        let log = log.or(configured_log).ok_or("slurmctld writes no log file: set SlurmctldLogFile in slurm.conf")?;
         let length = std::fs::metadata(&log).and_then(|_| std::fs::File::open(&log)?.metadata());
         let from = length.map(|file| file.len()).map_err(|error| {
             format!("{}: {error}; run this where slurmctld runs, as a user who may read its log", log.display())
@@ -183,9 +183,9 @@ impl ClusterRecorder {
     /// Slurm does not answer, or a file cannot be read.
     pub fn end(mut self) -> Result<RecordedFiles, String> {
         self.look()?;
-        let named = self.config.get("SLURM_CONF").ok_or("scontrol show config names no SLURM_CONF")?;
-        let conf = drystone_slurm::conf::flatten(named).map_err(|error| error.to_string())?;
-        let gres = std::fs::read_to_string(Path::new(named).with_file_name("gres.conf")).unwrap_or_default();
+        let conf_path = self.config.get("SLURM_CONF").ok_or("scontrol show config names no SLURM_CONF")?;
+        let conf = drystone_slurm::conf::flatten(conf_path).map_err(|error| error.to_string())?;
+        let gres = std::fs::read_to_string(Path::new(conf_path).with_file_name("gres.conf")).unwrap_or_default();
         let accounts = self.accounts()?;
         let log = log_events(&self.logged()?, self.base + self.zone);
         let mut events: Vec<(i64, String)> = std::mem::take(&mut self.seen);
@@ -206,8 +206,9 @@ impl ClusterRecorder {
 
 impl Drop for ClusterRecorder {
     fn drop(&mut self) {
-        let had = self.config.get("DebugFlags").map_or("", String::as_str);
-        for flag in FLAGS.into_iter().filter(|flag| !had.split(',').any(|own| own.eq_ignore_ascii_case(flag))) {
+        let former_flags = self.config.get("DebugFlags").map_or("", String::as_str);
+        for flag in FLAGS.into_iter().filter(|flag| !former_flags.split(',').any(|own| own.eq_ignore_ascii_case(flag)))
+        {
             // An error is ignored: a Slurm that does not answer cannot be restored.
             let _ = ask(&self.run, "scontrol", &["setdebugflags", &format!("-{flag}")]);
         }
