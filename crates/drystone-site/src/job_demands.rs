@@ -303,8 +303,15 @@ impl Maker<'_> {
             counts.extend(unions.map(|union| (format!("partition:{}", union.name), union.procs)));
             for (name, total) in counts {
                 let pretty: String = name.split(':').map(plain).collect::<Vec<_>>().join(":");
-                let id =
-                    self.builder.resource(Resource::new(format!("{prefix}{pretty}"), ResourceUnit::Count, total))?;
+                // A licence belongs to the whole site: it is there once, whatever pool a job is in.
+                let of_site = name.starts_with("license:");
+                let pretty = if of_site { pretty } else { format!("{prefix}{pretty}") };
+                let known = self.builder.table().find(&pretty);
+                let known = known.filter(|id| of_site && !own.named.values().any(|other| other == id));
+                let id = match known {
+                    Some(id) => id,
+                    None => self.builder.resource(Resource::new(pretty, ResourceUnit::Count, total))?,
+                };
                 own.named.insert(name, id);
             }
             self.pools.insert(pool, own);
@@ -584,6 +591,7 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     if shape.features == "(null)" {
         shape.features.clear();
     }
+    shape.licences = licences_of(&job.asks).map(|(name, count)| (name.to_string(), count)).collect();
     let mut memory = None;
     let mut devices: BTreeMap<(String, String, bool), u32> = BTreeMap::new();
     for word in job.asks.split_ascii_whitespace() {
@@ -594,8 +602,6 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
             shape.excluded = read_node_names(value);
         } else if name == "partitions" {
             shape.partitions = value.split(',').filter(|name| !name.is_empty()).map(str::to_string).collect();
-        } else if let Some(licence) = name.strip_prefix("license/") {
-            shape.licences.extend(value.parse().ok().filter(|&n| n > 0).map(|n| (licence.to_string(), n)));
         } else if let Some(name) = name.strip_prefix("gres/") {
             let (name, kind) = name.split_once(':').unwrap_or((name, ""));
             let (value, each) = value.strip_suffix('n').map_or((value, false), |value| (value, true));
@@ -618,6 +624,14 @@ pub(crate) fn shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape {
     }
     shape.devices = of_devices(devices, count as u32, spread);
     shape
+}
+
+/// Returns the licences that a job asks for, with how many of each.
+pub(crate) fn licences_of(asks: &str) -> impl Iterator<Item = (&str, u32)> {
+    asks.split_ascii_whitespace().filter_map(|word| {
+        let (name, value) = word.strip_prefix("license/")?.rsplit_once('=')?;
+        Some((name, value.parse().ok().filter(|&count| count > 0)?))
+    })
 }
 
 /// Returns the names in a list of nodes, each once. A list that cannot be read stands for itself,

@@ -369,17 +369,27 @@ impl<S: EventSource> Simulation<S> {
         self.look_ahead();
     }
 
-    /// As [`Simulation::step`], and goes no further than to this time.
+    /// Handles the events of one instant, of this time at the latest, and stops before the pass that
+    /// is due, if any: [`Simulation::step`] makes it. Returns whether one is due.
     ///
     /// # Errors
-    /// As there.
-    pub fn step_until(&mut self, horizon: Time, observer: &mut impl Observer) -> Result<bool, SimulationError> {
-        self.source.set_horizon(horizon);
+    /// See [`SimulationError`].
+    pub fn reach_pass(&mut self, horizon: Time, observer: &mut impl Observer) -> Result<bool, SimulationError> {
+        // A wake-up by then bounds the time as well. Where each event has a pass of its own it comes
+        // last in its instant, behind the horizon's event, which would come again and again.
+        if self.session.next_wake() > horizon {
+            self.source.set_horizon(horizon);
+        }
         self.look_ahead();
-        let more = self.step(observer)?;
+        let reached = self.reach(observer)?;
         self.source.set_horizon(Time::MAX);
         self.look_ahead();
-        Ok(more)
+        match reached {
+            Reached::End => {}
+            Reached::Instant => self.settle(observer),
+            Reached::Pass => self.s.at = SimulationPosition::Pass,
+        }
+        Ok(self.is_at_pass())
     }
 
     /// Asks the source for its next event again.

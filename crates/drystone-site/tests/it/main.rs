@@ -7,6 +7,7 @@ mod every_policy;
 mod folder;
 mod generated;
 mod kinds;
+mod licences;
 mod listings;
 mod machine;
 mod named_nodes;

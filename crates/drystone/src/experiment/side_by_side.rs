@@ -5,8 +5,11 @@ use super::division::{PoolDivision, PoolPart};
 use super::{Experiment, ExperimentError, PoolMeasured, scheduler};
 use crate::engine::{Happenings, Levels, Observer, Simulation, SimulationError, SiteAdmission};
 use crate::metrics::{Collector, MetricsConfig, Scope};
-use crate::model::{Adopted, EndedJob, JobId, JobLimit, JobOutcome, ProcSet, Procs, Span, Time, Workload};
+use crate::model::{
+    Adopted, DemandId, EndedJob, JobId, JobLimit, JobOutcome, ProcSet, Procs, ResourceId, Span, Time, Workload,
+};
 use crate::policy::{Moved, PolicySpec, StartReason};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 /// An event for an observer.
@@ -133,10 +136,25 @@ impl PoolAtWork<'_> {
         Ok(())
     }
 
-    /// Goes on by one instant, to this time at most.
-    fn step_until(&mut self, horizon: Time) -> Result<(), SimulationError> {
+    /// Returns the time of the pass that it stands at, else one before which nothing happens.
+    fn next(&mut self) -> Time {
+        if self.simulation.is_at_pass() { self.simulation.now() } else { self.simulation.next_event() }
+    }
+
+    /// Goes on to the pass of one instant, of this time at most, or to its end.
+    fn reach_pass(&mut self, horizon: Time) -> Result<(), SimulationError> {
         self.recorder.told.clear();
-        self.simulation.step_until(horizon, &mut (&mut self.recorder, &mut self.collector)).map(drop)
+        self.simulation.reach_pass(horizon, &mut (&mut self.recorder, &mut self.collector)).map(drop)
+    }
+
+    /// Makes the pass that it stands at.
+    fn decide(&mut self) -> Result<(), SimulationError> {
+        self.simulation.step(&mut (&mut self.recorder, &mut self.collector)).map(drop)
+    }
+
+    /// Takes what jobs of other pools hold of shared resources.
+    fn set_held_elsewhere(&mut self, now: Time, held: &[(ResourceId, u64)]) {
+        self.simulation.set_held_elsewhere(now, held, &mut (&mut self.recorder, &mut self.collector));
     }
 
     fn whole(&self, id: JobId) -> JobId {
@@ -243,22 +261,44 @@ fn run_apart(
     Ok(true)
 }
 
-/// Steps pools whose jobs share limits: an end in one pool may admit a job of another, so none goes
-/// beyond the next event of the others. False on cancellation.
+/// Steps pools whose jobs share limits or resources: an end in one pool may admit a job of another,
+/// so none goes beyond the next event of the others, and none decides before all events of the
+/// instant are known. False on cancellation.
 fn run_sharing(
     pools: &mut [PoolAtWork<'_>],
+    shared: &mut SharedResources,
     experiment: &Experiment<'_>,
     observer: &mut impl Observer,
 ) -> Result<bool, SimulationError> {
     loop {
-        let next: Vec<Time> = pools.iter_mut().map(|pool| pool.simulation.next_event()).collect();
-        let Some(at) = (0..pools.len()).filter(|&at| next[at] < Time::MAX).min_by_key(|&at| next[at]) else { break };
-        let others = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
-        pools[at].step_until(others.min().unwrap_or(Time::MAX))?;
+        let next: Vec<Time> = pools.iter_mut().map(PoolAtWork::next).collect();
+        let now = next.iter().copied().min().unwrap_or(Time::MAX);
+        if now == Time::MAX {
+            break;
+        }
+        let due = || (0..pools.len()).filter(|&at| next[at] == now);
+        let is_at_pass = |at: usize| pools[at].simulation.is_at_pass();
+        let at = if let Some(at) = due().find(|&at| !is_at_pass(at)) {
+            let others = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
+            pools[at].reach_pass(others.min().unwrap_or(Time::MAX))?;
+            at
+        } else {
+            // The job that has been there for the longest time comes first.
+            let Some(at) = due().min_by_key(|&at| (shared.first_claim(&pools[at]), at)) else { break };
+            let held = shared.held_elsewhere(at);
+            pools[at].recorder.told.clear();
+            pools[at].set_held_elsewhere(now, &held);
+            pools[at].decide()?;
+            at
+        };
         let now = pools[at].simulation.now();
         tell(pools, at, experiment.whole, observer);
-        for (_, pool) in pools.iter_mut().enumerate().filter(|&(other, _)| other != at) {
+        shared.look_at(at, &pools[at]);
+        for (other, pool) in pools.iter_mut().enumerate().filter(|&(other, _)| other != at) {
             pool.simulation.catch_up(now);
+            if !pool.simulation.is_at_pass() {
+                pool.set_held_elsewhere(now, &shared.held_elsewhere(other));
+            }
         }
         if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Ok(false);
@@ -270,6 +310,58 @@ fn run_sharing(
         tell(pools, at, experiment.whole, observer);
     }
     Ok(true)
+}
+
+/// Resources that jobs of several pools ask for, such as licences: each is there once.
+struct SharedResources {
+    ids: Vec<ResourceId>,
+    /// For each pool the amounts that its jobs hold.
+    held: Vec<Vec<u64>>,
+}
+
+impl SharedResources {
+    fn of(parts: &[PoolPart]) -> SharedResources {
+        let mut pools: BTreeMap<ResourceId, usize> = BTreeMap::new();
+        for part in parts {
+            let Some(table) = part.workload.resources() else { continue };
+            let demands: BTreeSet<DemandId> = part.workload.jobs().iter().map(|job| job.demand).collect();
+            let asked = demands.iter().flat_map(|&demand| table.totals(demand)).map(|&(resource, _)| resource);
+            let asked: BTreeSet<ResourceId> = asked.collect();
+            asked.into_iter().for_each(|resource| *pools.entry(resource).or_default() += 1);
+        }
+        let ids: Vec<ResourceId> = pools.into_iter().filter(|&(_, pools)| pools > 1).map(|(id, _)| id).collect();
+        SharedResources { held: vec![vec![0; ids.len()]; parts.len()], ids }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Takes in what the jobs of a pool hold by now.
+    fn look_at(&mut self, at: usize, pool: &PoolAtWork<'_>) {
+        for (held, &id) in self.held[at].iter_mut().zip(&self.ids) {
+            *held = pool.simulation.held_amount(id);
+        }
+    }
+
+    /// Returns what jobs of all other pools hold.
+    fn held_elsewhere(&self, at: usize) -> Vec<(ResourceId, u64)> {
+        let others = || self.held.iter().enumerate().filter(|&(pool, _)| pool != at);
+        let of = |(nth, &id): (usize, &ResourceId)| (id, others().map(|(_, held)| held[nth]).sum::<u64>());
+        self.ids.iter().enumerate().map(of).filter(|&(_, amount)| amount > 0).collect()
+    }
+
+    /// Returns the first job of the site that waits in a pool and asks for a shared resource; the
+    /// last of all where none does.
+    fn first_claim(&self, pool: &PoolAtWork<'_>) -> JobId {
+        if self.is_empty() {
+            return JobId(u32::MAX);
+        }
+        let (session, view) = (pool.simulation.session(), pool.simulation.session().view());
+        let asks = |&id: &JobId| view.amounts(id).iter().any(|(resource, _)| self.ids.contains(resource));
+        let waiting = view.waiting().chain(view.suspended()).chain(session.short_jobs());
+        waiting.filter(asks).min().map_or(JobId(u32::MAX), |id| pool.whole(id))
+    }
 }
 
 /// Returns the limits that jobs of the pools share. A policy that keeps those of its pool itself
@@ -295,6 +387,7 @@ pub(super) fn run(
         (0..parts.len()).map(|at| division.policy(at, experiment.policy)).collect::<Result<_, _>>()?;
     let mut pools = Vec::with_capacity(parts.len());
     let shared = shared_limits(experiment, &parts, &specs);
+    let mut resources = SharedResources::of(&parts);
     let mut base = 0;
     for ((part, spec), share) in parts.iter().zip(&specs).zip(division.shares()) {
         let scheduler = scheduler(spec, experiment.priorities, &part.workload)?;
@@ -309,6 +402,7 @@ pub(super) fn run(
         let simulation = Simulation::new(part.workload.machine(), scheduler, source)
             .on(&experiment.platform)
             .with_threads(experiment.threads);
+        let simulation = if resources.is_empty() { simulation } else { simulation.sharing_resources() };
         let free = share.procs * share.scale;
         pools.push(PoolAtWork {
             simulation,
@@ -325,9 +419,9 @@ pub(super) fn run(
         });
         base += free;
     }
-    let done = match shared {
-        None => run_apart(&mut pools, experiment, observer)?,
-        Some(_) => run_sharing(&mut pools, experiment, observer)?,
+    let done = match (&shared, resources.is_empty()) {
+        (None, true) => run_apart(&mut pools, experiment, observer)?,
+        _ => run_sharing(&mut pools, &mut resources, experiment, observer)?,
     };
     if !done {
         return Ok(None);

@@ -86,7 +86,8 @@ pub(crate) fn cause_words(cause: &WaitCause) -> String {
         WaitCauseKind::Hold => beside("held"),
         WaitCauseKind::BeginTime => beside("a later time"),
         WaitCauseKind::ArrayLimit => beside("own limit of arrays"),
-        WaitCauseKind::Licences => beside("licences"),
+        WaitCauseKind::Licences if of.is_empty() => beside("licences"),
+        WaitCauseKind::Licences => beside(&format!("licence {of}")),
         WaitCauseKind::NodesOut => beside("nodes out or reserved"),
         WaitCauseKind::Other => reason.clone(),
     }

@@ -1,17 +1,22 @@
 //! Further resources whose amounts change over time, as the scheduler learns of it.
 
-use super::{Simulation, SimulationError, SupplyLack};
+use super::{Simulation, SimulationError, SimulationPosition, SupplyLack};
 use crate::engine::observer::Observer;
 use crate::engine::session::Session;
 use crate::engine::source::EventSource;
-use crate::model::{JobId, ResourceTable, SupplyStep, Time};
+use crate::model::{JobId, ResourceId, ResourceTable, SupplyStep, Time};
 use crate::policy::{KnownSupply, Phase};
+use std::sync::Arc;
 
 /// Everything that happens to the supply of further resources, in order of time.
 pub(super) struct SupplyTimetable {
     steps: Vec<SupplyStep>,
     /// Times at which the scheduler learns of something, or something changes.
     times: Vec<Time>,
+    /// Amounts that jobs on other machines of the site hold, as the scheduler knows them.
+    elsewhere: Vec<(ResourceId, u64)>,
+    /// Time at which the scheduler learns of new ones.
+    news: Option<Time>,
 }
 
 impl SupplyTimetable {
@@ -33,7 +38,8 @@ impl SupplyTimetable {
         let mut times: Vec<Time> = steps.iter().flat_map(|step| [step.known(), step.from]).collect();
         times.sort_unstable();
         times.dedup();
-        (!steps.is_empty()).then(|| Box::new(SupplyTimetable { steps, times }))
+        let (elsewhere, news) = (Vec::new(), None);
+        (!steps.is_empty()).then(|| Box::new(SupplyTimetable { steps, times, elsewhere, news }))
     }
 
     /// Returns how many of the times have come by now.
@@ -46,12 +52,22 @@ impl SupplyTimetable {
         self.steps.iter().all(|step| if step.from == now { step.known() < now } else { step.known() != now })
     }
 
-    /// Returns the steps that are known at a time: those that were announced or have happened.
-    fn known(&self, now: Time) -> Vec<KnownSupply> {
+    /// Returns the steps that are known at a time: those that were announced or have happened. Jobs
+    /// on other machines leave less of a resource, for a time that no scheduler knows.
+    fn known(&self, now: Time, table: &ResourceTable) -> Vec<KnownSupply> {
         let announcements = self.steps.iter().filter(|step| step.known() <= now);
-        announcements
+        let mut known: Vec<KnownSupply> = announcements
             .map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount })
-            .collect()
+            .collect();
+        for &(resource, held) in &self.elsewhere {
+            if !known.iter().any(|known| known.resource == resource && known.from == Time::MIN) {
+                let amount = table.resource(resource).map_or(0, |own| own.total);
+                known.push(KnownSupply { from: Time::MIN, resource, amount });
+            }
+            let own = known.iter_mut().filter(|known| known.resource == resource);
+            own.for_each(|known| known.amount = known.amount.saturating_sub(held));
+        }
+        known
     }
 }
 
@@ -59,9 +75,58 @@ impl<S: EventSource> Simulation<S> {
     /// Takes over the changes of the machine's supply. Is called before the first event.
     pub(super) fn expect_supply(&mut self, table: &ResourceTable) {
         self.supply = SupplyTimetable::of(table);
+        if self.supply.is_some() {
+            self.hear_of_supply();
+        }
+    }
+
+    /// Counts some of the resources together with other machines of the site, each of which is
+    /// simulated by itself: see [`Simulation::set_held_elsewhere`]. Call it before the first event.
+    #[must_use]
+    pub fn sharing_resources(mut self) -> Simulation<S> {
         if self.supply.is_none() {
+            let (steps, times) = (Vec::new(), Vec::new());
+            self.supply = Some(Box::new(SupplyTimetable { steps, times, elsewhere: Vec::new(), news: None }));
+            self.hear_of_supply();
+        }
+        self
+    }
+
+    /// Sets the amounts above 0 that jobs on other machines of the site hold by now, ascending by
+    /// resource.
+    ///
+    /// At a pass the scheduler learns of them at once. Between two instants it learns of a smaller
+    /// amount in an event of this time; a larger one can wait until it decides again.
+    pub fn set_held_elsewhere(&mut self, now: Time, held: &[(ResourceId, u64)], observer: &mut impl Observer) {
+        let Some(supply) = self.supply.as_mut().filter(|supply| supply.elsewhere != held) else { return };
+        if self.s.at != SimulationPosition::Rest {
+            supply.elsewhere = held.to_vec();
+            self.take_supply(now, observer);
+            self.tell_sifted(now, observer);
+            if !self.session.wants_pass() {
+                // All that waited are held back now.
+                self.s.at = SimulationPosition::Acted;
+            }
             return;
         }
+        let amount_now = |resource| held.iter().find(|(own, _)| *own == resource).map_or(0, |own| own.1);
+        if supply.elsewhere.iter().any(|&(resource, before)| amount_now(resource) < before) {
+            supply.elsewhere = held.to_vec();
+            supply.news = Some(now);
+            self.look_ahead();
+        }
+    }
+
+    /// Returns how much of a resource running jobs hold.
+    #[must_use]
+    pub fn held_amount(&self, resource: ResourceId) -> u64 {
+        let view = self.session.view();
+        let Some(resources) = view.resources() else { return 0 };
+        let level = resources.levels().get(resource.index()).copied().unwrap_or(0);
+        u64::try_from(i128::from(resources.supply(resource)) - i128::from(level)).unwrap_or(0)
+    }
+
+    fn hear_of_supply(&mut self) {
         match self.session.check_hears() {
             Ok(()) => {
                 self.session.expect_news();
@@ -89,11 +154,11 @@ impl<S: EventSource> Simulation<S> {
     #[cold]
     fn next_with_supply(&self, coming: Time, supply: &SupplyTimetable) -> Time {
         // Before the first job arrives a change matters to none.
-        let first = self.session.next_id() == JobId::default();
-        match supply.times.get(self.s.supply_at) {
-            Some(&next) if !first => coming.min(next.max(self.s.now)),
-            _ => coming,
+        if self.session.next_id() == JobId::default() {
+            return coming;
         }
+        let change = supply.times.get(self.s.supply_at).copied();
+        change.into_iter().chain(supply.news).map(|next| next.max(self.s.now)).fold(coming, Time::min)
     }
 
     /// Returns whether the next event from outside is a change of supply, or news of one.
@@ -101,7 +166,10 @@ impl<S: EventSource> Simulation<S> {
     pub(super) fn supply_is_due(&self, now: Time) -> bool {
         match &self.supply {
             None => false,
-            Some(supply) => supply.times.get(self.s.supply_at).is_some_and(|&next| next <= now),
+            Some(supply) => {
+                let change = supply.times.get(self.s.supply_at);
+                change.into_iter().chain(&supply.news).any(|&next| next <= now)
+            }
         }
     }
 
@@ -121,9 +189,15 @@ impl<S: EventSource> Simulation<S> {
     /// Tells the scheduler the amounts from now on and the announced changes. Returns whether a
     /// decision is due.
     fn take_supply(&mut self, now: Time, observer: &mut impl Observer) -> bool {
-        let Some(supply) = &self.supply else { return false };
-        self.s.supply_at = supply.begun(now);
-        let (known, foreseen) = (supply.known(now), supply.is_foreseen(now));
+        let Some(supply) = &mut self.supply else { return false };
+        supply.news = None;
+        let before = std::mem::replace(&mut self.s.supply_at, supply.begun(now));
+        let Some(table) = self.session.view().resources().map(|resources| Arc::clone(resources.table())) else {
+            return false;
+        };
+        let known = supply.known(now, &table);
+        // No scheduler foresees that jobs on other machines start or end.
+        let foreseen = before < self.s.supply_at && supply.is_foreseen(now);
         let changed = self.session.set_supply(now, &known).unwrap_or_else(|error| {
             self.impossible = Some(error.into());
             false
@@ -168,7 +242,11 @@ impl<S: EventSource> Simulation<S> {
         let mut asks = view.amounts(id).iter();
         let &(resource, amount) = asks.find(|&&(resource, amount)| amount > resources.supply(resource))?;
         let description = resources.table().resource(resource)?;
-        Some((&description.name, description.unit.show(amount), description.unit.show(resources.supply(resource))))
+        let held = |supply: &SupplyTimetable| supply.elsewhere.iter().any(|own| own.0 == resource && own.1 > 0);
+        let beside = self.supply.as_deref().is_some_and(held);
+        let there = description.unit.show(resources.supply(resource));
+        let there = if beside { format!("{there} beside what jobs of other pools hold") } else { there };
+        Some((&description.name, description.unit.show(amount), there))
     }
 
     /// Returns the error if there is too little of a further resource for jobs that wait for ever.

@@ -1,12 +1,15 @@
 //! Causes of recorded waits: the last reason of each job, and the room that there was meanwhile.
 
+mod licence_causes;
 mod limit;
 mod limit_causes;
 mod room;
 
+use crate::job_demands::licences_of;
 use crate::site::Site;
 use crate::site_job::SiteJob;
 use drystone::model::SharedSort;
+use licence_causes::lacked_licences;
 use limit::KnownLimits;
 use room::FreeOverTime;
 use serde::{Deserialize, Serialize};
@@ -44,7 +47,7 @@ pub enum WaitCauseKind {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WaitCause {
     pub kind: WaitCauseKind,
-    /// Holder of the limit: a QOS, an account or a partition; else empty.
+    /// Holder of the limit: a QOS, an account or a partition; the licence; else empty.
     pub of: String,
     /// The limit as `sacctmgr` writes it, `MaxTRESPU=cpu=8`; empty where it is not known.
     pub limit: String,
@@ -135,6 +138,11 @@ impl CauseSum {
     }
 }
 
+/// Returns the names of the licences that a job asks for.
+fn asked_licences(job: &SiteJob<'_>) -> String {
+    licences_of(&job.asks).map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
 /// Slurm's word of a reason: `(ReqNodeNotAvail, UnavailableNodes:n1)` is `ReqNodeNotAvail`.
 fn word_of(reason: &str) -> &str {
     reason.trim_start_matches('(').split([',', ' ', ')', ':']).next().unwrap_or_default()
@@ -165,24 +173,29 @@ fn kind_of(word: &str) -> Option<WaitCauseKind> {
 /// reason all the time; the wait of another one divides into time without room and time with it.
 ///
 /// Without any recorded reason, the time in which a limit was used up by what ran counts as a
-/// wait for the limit.
+/// wait for the limit, and that in which a licence was as one for the licence.
 ///
 /// Cost: O(n log n) for n jobs of few sizes.
 pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: bool) -> Vec<WaitCause> {
     let waited: Vec<(usize, i64, i64)> = jobs.iter().copied().filter(|(_, begin, end)| end > begin).collect();
     let all: f64 = waited.iter().map(|(_, begin, end)| (end - begin) as f64).sum();
-    let free = FreeOverTime::of(site).free_for(site, &waited);
+    let room = FreeOverTime::of(site);
+    let free = room.free_for(site, &waited);
     let held = if has_reasons { vec![None; waited.len()] } else { limit_causes::held_back(site, &waited) };
+    let lacked = if has_reasons { vec![None; waited.len()] } else { lacked_licences(site, &room, &waited) };
     let limits = KnownLimits::of(site);
     let mut sums: BTreeMap<CauseKey, CauseSum> = BTreeMap::new();
-    for ((&(at, begin, end), free), held) in waited.iter().zip(free).zip(held) {
+    for (((&(at, begin, end), free), held), lacked) in waited.iter().zip(free).zip(held).zip(lacked) {
         let job = site.job(at);
         let wait = (end - begin) as f64;
         let word = word_of(&job.reason);
         let bare = |kind| CauseKey { kind, of: String::new(), limit: String::new(), reason: String::new() };
         match kind_of(word) {
             Some(kind) => {
-                let (of, limit) = limits.find(kind, word, &job);
+                let (of, limit) = match kind {
+                    WaitCauseKind::Licences => (asked_licences(&job), String::new()),
+                    _ => limits.find(kind, word, &job),
+                };
                 let key = CauseKey { kind, of, limit, reason: word.to_string() };
                 sums.entry(key).or_default().add((at, &job), wait, free);
             }
@@ -196,7 +209,14 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
                     rest -= held.seconds;
                 }
                 let crowded = (wait - free).min(rest);
-                let by_count = rest - crowded;
+                let mut by_count = rest - crowded;
+                if let Some(lacked) = lacked.filter(|_| by_count > 0.0) {
+                    let seconds = lacked.seconds.min(by_count);
+                    let reason = "Licenses".to_string();
+                    let key = CauseKey { kind: WaitCauseKind::Licences, of: lacked.name, limit: String::new(), reason };
+                    sums.entry(key).or_default().add((at, &job), seconds, seconds);
+                    by_count -= seconds;
+                }
                 let parts = [(WaitCauseKind::NoRoom, crowded, 0.0), (WaitCauseKind::RoomByCount, by_count, by_count)];
                 for (kind, seconds, free) in parts.into_iter().filter(|(_, seconds, _)| *seconds > 0.0) {
                     sums.entry(bare(kind)).or_default().add((at, &job), seconds, free);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) struct FreeStep {
     at: i64,
     pub(super) units: i64,
-    gpus: i64,
+    pub(super) gpus: i64,
 }
 
 /// Free units and GPUs of each pool over time.
@@ -43,14 +43,34 @@ impl FreeOverTime {
         FreeOverTime { pools: changes.into_iter().zip(sizes).map(|(own, size)| steps(own, size)).collect() }
     }
 
+    /// Returns the pool of a job with the units and GPUs that it asks for there.
+    pub(super) fn size_of(site: &Site, at: usize) -> (u16, u32, u32) {
+        let job = site.bare_job(at);
+        let has_gpus = site.manifest.pools.get(usize::from(job.pool)).is_some_and(|pool| pool.gpus > 0);
+        (job.pool, job.units, if has_gpus { job.gpus.unwrap_or(0) } else { 0 })
+    }
+
+    /// Returns what is free of something else over time, beside the room for a job of this size: 1
+    /// GPU stands for time in which it fits, 0 for all other time.
+    pub(super) fn beside(&self, other: &[FreeStep], (pool, units, gpus): (u16, u32, u32)) -> Vec<FreeStep> {
+        let own = &self.pools[usize::from(pool)];
+        let mut times: Vec<i64> = own.iter().chain(other).map(|step| step.at).collect();
+        times.sort_unstable();
+        times.dedup();
+        let at = |steps: &[FreeStep], time: i64| steps[steps.partition_point(|step| step.at <= time) - 1];
+        let both = |time: i64| {
+            let room = at(own, time);
+            let fits = room.units >= i64::from(units) && room.gpus >= i64::from(gpus);
+            FreeStep { at: time, units: at(other, time).units, gpus: fits.into() }
+        };
+        times.into_iter().map(both).collect()
+    }
+
     /// Returns the seconds of each wait in which as much is free as its job asks for.
     pub(super) fn free_for(&self, site: &Site, waits: &[(usize, i64, i64)]) -> Vec<f64> {
         let mut sizes: BTreeMap<(u16, u32, u32), SizeSpans> = BTreeMap::new();
         for (place, &(at, begin, end)) in waits.iter().enumerate() {
-            let job = site.bare_job(at);
-            let has_gpus = site.manifest.pools.get(usize::from(job.pool)).is_some_and(|pool| pool.gpus > 0);
-            let gpus = if has_gpus { job.gpus.unwrap_or(0) } else { 0 };
-            sizes.entry((job.pool, job.units, gpus)).or_default().push((place, begin, end));
+            sizes.entry(FreeOverTime::size_of(site, at)).or_default().push((place, begin, end));
         }
         let mut free = vec![0.0; waits.len()];
         for ((pool, units, gpus), spans) in sizes {
