@@ -10,5 +10,6 @@
 pub mod clock_length;
 pub mod parts;
 pub mod policy;
+mod room;
 
 pub use drystone_engine::{engine, model, snapshot, text};

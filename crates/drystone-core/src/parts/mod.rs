@@ -6,6 +6,7 @@ mod line;
 mod order;
 mod pool_profile;
 pub mod predict;
+pub(crate) mod ranking;
 
 pub(crate) use chunked::{Chunked, StepSpot};
 pub use drystone_engine::model::ResourceAmounts;

@@ -21,13 +21,13 @@ mod starvation;
 pub use choices::{Arrive, BackfillChoices, OverdueRule, OvertakeGuard};
 pub(crate) use kinds::{EASY, FCFS, GREEDY};
 
-use super::ranking::{self, OrderRanking};
-use super::room::PlanRoom;
 use super::shaped::{DropRule, ResizeRule, ShapeRule, ShapedEasy, SizeChoices};
 use super::{Abilities, Actions, Policy, PolicyEvent, Requirement, StartReason, View};
 use crate::model::{JobId, PowerTerm, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, OrderRanking};
 use crate::parts::{BackfillFit, ExtraRule, JobLine, Order, RunningJob, WaitingJob};
+use crate::room::PlanRoom;
 use blocked::BlockedPass;
 use serde::{Deserialize, Serialize};
 use starvation::StarvationQueue;
@@ -479,6 +479,12 @@ impl Policy for Backfill {
             }
         }
         let changed = std::mem::take(&mut self.ended);
+        // One rule, and a pass for each kind of shadow time: a walk over ends for counts
+        // (`full_pass`), one that also adds up amounts (`pooled_pass`), states of nodes
+        // (`placed_pass`), and a plan (`plan_ahead`). The first three keep the reservation between
+        // passes and then try newcomers alone. A plan is filled from all running jobs at each pass,
+        // counts all ends at the shadow time and lets an overdue job end now, so it cannot stand
+        // for `extra=first` and `overdue=stale`.
         if let Some(resources) = view.resources()
             && let Some(nodes) = resources.nodes()
         {

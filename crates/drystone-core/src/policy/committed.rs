@@ -9,12 +9,12 @@
 //! ends, each by itself, and one look at the queue after each. So does this policy; it differs from
 //! one pass an instant only where jobs overtake.
 
-use super::ranking::{self, account, bring_up_to_date, moment, shares_for};
-use super::room::{JobNeed, OpenRoom, PlanRoom, SeatNamer, SeatWish};
 use super::{Actions, Param, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{DemandId, JobId, Procs, SharedSort, Span, Time};
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, account, bring_up_to_date, moment, shares_for};
 use crate::parts::{NeedWithSeat, NodeSeat, Order, RunningJob, WaitingJob, more_expanded};
+use crate::room::{JobNeed, OpenRoom, PlanRoom, SeatNamer};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,11 +175,8 @@ impl CommittedQueue {
 impl HeldShare {
     fn need<'a>(&'a self, view: &View<'a>) -> JobNeed<'a> {
         let amounts = view.resources().map_or(&[][..], |resources| resources.table().totals(self.demand));
-        let wish = |on: &'a NeedWithSeat| {
-            let floor = view.nodes()?.floor();
-            Some(SeatWish { id: JobId::default(), need: &on.need, floor, seat: Some(&on.seat) })
-        };
-        JobNeed { procs: self.procs, amounts, on: self.on.as_ref().and_then(wish) }
+        let on = self.on.as_ref().and_then(|on| view.wish_for(JobId::default(), on));
+        JobNeed { procs: self.procs, amounts, on }
     }
 }
 
@@ -269,8 +266,7 @@ impl Policy for CommittedQueue {
             }
             PolicyEvent::Runs(job) => {
                 self.started.push(job);
-                let seat = view.nodes().and_then(|nodes| nodes.seat_of(job)).cloned();
-                seat.into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
+                view.seat_of(job).cloned().into_iter().for_each(|seat| _ = self.seats.insert(job, seat));
             }
             PolicyEvent::Capacity => self.head = self.head.map(|(head, _)| (head, None)),
             PolicyEvent::Repredicted { .. }

@@ -17,8 +17,6 @@
 //! A changed prediction, or a running job that outlives its planned end, has the same effect: that
 //! plan may be impossible. Then starts can move back as well, and a promise may be broken.
 
-use super::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob};
-use super::room::{PlanRoom, SeatNamer};
 use super::shaped::{
     CAP, PLANNED_RESIZE, PLANNED_SHAPE, ResizeRule, SHARE, ShapeRule, ShapedConservative, SizeChoices, planned_choices,
 };
@@ -28,6 +26,8 @@ use super::{
 };
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{NodeSeat, RunningJob};
+use crate::room::planned::{Believed, Bounds, DEEP, Deep, Horizon, Notice, OVERDUE, PlannedJob};
+use crate::room::{PlanRoom, SeatNamer};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

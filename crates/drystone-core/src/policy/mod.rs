@@ -7,19 +7,14 @@ pub mod goal;
 mod kind;
 mod kinds;
 mod multiqueue;
-mod node_mirror;
-mod node_outlook;
-mod planned;
-mod pool_plan;
-mod ranking;
 mod register;
 mod registry;
-mod room;
 mod shaped;
 pub mod slack;
 mod spec;
 pub mod suspension;
 
+pub use crate::room::planned::{Horizon, Notice};
 pub use backfill::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 pub use conservative::Conservative;
 pub use drystone_engine::policy::{
@@ -33,7 +28,6 @@ pub use goal::GoalPolicy;
 pub use kind::{Alias, Build, PolicyKind, Variant};
 pub use kinds::{ALIASES, COMMON};
 pub use multiqueue::{ClassDelay, Control, MultiQueue, Own, Promising, QueueBorders, QueueSettings};
-pub use planned::{Horizon, Notice};
 pub use register::{register, register_anew};
 pub use registry::{built_in, kind, kinds, names};
 pub use shaped::{DropRule, ResizeRule, ShapeRule, ShareRule, ShrinkLadder, SizeChoices, TermHold};

@@ -369,14 +369,14 @@ impl<S: EventSource> Simulation<S> {
         self.look_ahead();
     }
 
-    /// Handles the events of one instant, of this time at the latest, and stops before the pass that
-    /// is due, if any: [`Simulation::step`] makes it. Returns whether one is due.
+    /// Handles the events of one instant, of this time at the latest, and stops before the pass
+    /// that is due, if any: [`Simulation::step`] makes it. Returns whether one is due.
     ///
     /// # Errors
     /// See [`SimulationError`].
     pub fn reach_pass(&mut self, horizon: Time, observer: &mut impl Observer) -> Result<bool, SimulationError> {
-        // A wake-up by then bounds the time as well. Where each event has a pass of its own it comes
-        // last in its instant, behind the horizon's event, which would come again and again.
+        // A wake-up by then bounds the time as well. Where each event has a pass of its own it
+        // comes last in its instant, behind the horizon's event, which would come again and again.
         if self.session.next_wake() > horizon {
             self.source.set_horizon(horizon);
         }

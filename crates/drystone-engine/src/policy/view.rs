@@ -4,10 +4,11 @@ use super::outlook::{Outlook, merged};
 use super::{FreeNodes, FreeResources, JobNeed, SeatWish, ShapeWorld};
 use crate::model::{Job, JobId, JobWindow, Machine, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::predict::Expired;
-use crate::parts::{Profile, RunningSet};
+use crate::parts::{NeedWithSeat, NodeSeat, Profile, RunningSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Phase of a job's life.
@@ -354,6 +355,32 @@ impl<'a> View<'a> {
     #[inline]
     pub fn nodes(&self) -> Option<&'a FreeNodes> {
         self.resources()?.nodes()
+    }
+
+    /// Returns what a running job holds on nodes; `None` where jobs are not placed on such.
+    #[inline]
+    pub fn seat_of(&self, id: JobId) -> Option<&'a NeedWithSeat> {
+        self.nodes()?.seat_of(id)
+    }
+
+    /// Returns the nodes that a job asks for, without a seat; `None` where jobs are not placed on
+    /// such.
+    pub fn unseated(&self, id: JobId) -> Option<NeedWithSeat> {
+        let need = Arc::clone(self.nodes()?.need_of(self.job(id)));
+        Some(NeedWithSeat { need, seat: NodeSeat::default() })
+    }
+
+    /// Returns the seat that these processors are; `None` where jobs are not placed on nodes.
+    pub fn seat_on(&self, set: &ProcSet) -> Option<NodeSeat> {
+        Some(self.nodes()?.floor().seat(set))
+    }
+
+    /// Returns the wish for a seat that a job has had; `None` where jobs are not placed on nodes.
+    pub fn wish_for<'s>(&self, id: JobId, on: &'s NeedWithSeat) -> Option<SeatWish<'s>>
+    where
+        'a: 's,
+    {
+        Some(SeatWish { id, need: &on.need, floor: self.nodes()?.floor(), seat: Some(&on.seat) })
     }
 
     /// Returns what a job asks of this machine.

@@ -8,8 +8,8 @@
 
 use super::{Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
+use crate::parts::ranking;
 use crate::parts::{ExtraRule, QueuePlace, RunningJob, WaitingJob};
-use crate::policy::ranking;
 use crate::policy::{Actions, FreeResources, Outlook, View};
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,9 @@
 //! Choices in which the members of the EASY family differ.
 
 use crate::model::Span;
+use crate::parts::ranking;
 use crate::parts::{ExtraRule, Order, QueuePlace, WaitingJob};
-use crate::policy::{View, ranking};
+use crate::policy::View;
 use serde::{Deserialize, Serialize};
 
 /// Meaning for the shadow time of a running job that has outlived its prediction.

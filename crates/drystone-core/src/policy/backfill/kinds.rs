@@ -2,8 +2,8 @@
 
 use super::plain::{Parting, PlainBackfill, RunTimeBasis};
 use super::{Arrive, Backfill, BackfillChoices, OverdueRule, OvertakeGuard};
+use crate::parts::ranking::{STARVE, order, starve};
 use crate::parts::{ExtraRule, Order, predict};
-use crate::policy::ranking::{STARVE, order, starve};
 use crate::policy::shaped::{
     CAP, DROP, GROW, HOLD, LADDER, MIGRATION, MOST, PACE, QUANTILE, RESIZE, RESIZE_NEEDS, SHAPE, SHARE, SizeChoices,
     size_choices,

@@ -15,9 +15,9 @@ use super::{Backfill, OverdueRule};
 use crate::model::{JobId, Procs, ResourceTable, SharedSort, Span, Time};
 use crate::parts::{BackfillFit, ExtraRule, JobNodeNeed, NodeFloor, NodeSeat, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::node_mirror::NodeMirror;
-use crate::policy::node_outlook::core_returns;
 use crate::policy::{Actions, FreeNodes, FreeResources, StartReason, View};
+use crate::room::node_mirror::NodeMirror;
+use crate::room::node_outlook::core_returns;
 use std::sync::Arc;
 
 /// Nodes and the reservation on them between passes. All of it follows from the session.

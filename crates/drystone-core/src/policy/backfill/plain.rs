@@ -8,12 +8,12 @@ use super::pooled::PooledFit;
 use super::{BackfillChoices, OverdueRule, OvertakeGuard};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, Rater};
 use crate::parts::{BackfillFit, NodeSeat, Order, QueuePlace, RunningJob, RunningSet, Shadow, WaitQueue, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
-use crate::policy::ranking::{self, Rater};
-use crate::policy::room::{OpenRoom, PlanRoom, SeatNamer};
 use crate::policy::{Actions, Notice, Phase, Policy, PolicyEvent, StartReason, View};
+use crate::room::pool_plan::{PooledNeed, pooled_shadow};
+use crate::room::{OpenRoom, PlanRoom, SeatNamer, hangs_on_ends};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +264,7 @@ impl PlainBackfill {
         let mut free = view.free();
         let rated = self.heads.rated(&self.waiting, self.shares.as_mut(), view);
         let tried = self.candidates.rated(&self.waiting, self.shares.as_mut(), view);
-        if view.outlook().is_some() || view.nodes().is_some() {
+        if !hangs_on_ends(view) {
             return self.pass_around(rated, tried, view, actions);
         }
         let table = view.resources().map(|resources| &**resources.table());

@@ -7,11 +7,12 @@
 
 use super::Backfill;
 use crate::model::{DemandId, JobId, Procs, Span, Time};
+use crate::parts::ranking;
 use crate::parts::{FitStairs, NodeLevels, RunningJob, WaitingJob};
-use crate::policy::node_outlook::left_in_the_end;
-use crate::policy::planned::PlannedJob;
-use crate::policy::room::{OpenRoom, PlanRoom, SeatNamer};
-use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View, ranking};
+use crate::policy::{Actions, FreeNodes, Outlook, StartReason, View};
+use crate::room::node_outlook::left_in_the_end;
+use crate::room::planned::PlannedJob;
+use crate::room::{OpenRoom, PlanRoom, SeatNamer};
 use std::collections::BTreeMap;
 
 /// The machine without nodes that are not expected back, and which jobs fit on it. All of it

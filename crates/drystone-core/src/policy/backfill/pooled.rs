@@ -11,8 +11,8 @@ use super::{Backfill, OverdueRule};
 use crate::model::{DemandId, JobId, Procs, ResourceTable, SharedSort, Span, Time};
 use crate::parts::{BackfillFit, RunningJob, WaitingJob};
 use crate::policy::free_resources::{covers, deduct};
-use crate::policy::pool_plan::{PooledNeed, pooled_shadow};
 use crate::policy::{Actions, FreeResources, StartReason, View};
+use crate::room::pool_plan::{PooledNeed, pooled_shadow};
 
 /// Condition for a start beside the reservation.
 pub(super) struct PooledFit<'a> {

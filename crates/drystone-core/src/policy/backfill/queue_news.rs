@@ -3,7 +3,8 @@
 use super::Backfill;
 use crate::model::{JobId, Span};
 use crate::parts::RunningJob;
-use crate::policy::{Phase, View, ranking};
+use crate::parts::ranking;
+use crate::policy::{Phase, View};
 
 // One function each: the events of every job then need few registers.
 impl Backfill {

@@ -2,8 +2,8 @@
 
 use super::Backfill;
 use crate::model::{JobId, SharedSort, Time};
+use crate::parts::ranking::{self, moment};
 use crate::parts::{Order, WaitingJob};
-use crate::policy::ranking::{self, moment};
 use crate::policy::{Phase, View};
 
 impl Backfill {

@@ -10,7 +10,7 @@ use super::task::GoalTask;
 use crate::model::{ResourceId, SharedSort};
 use crate::parts::NodeSeat;
 use crate::policy::Stopwatch;
-use crate::policy::room::{JobNeed, OpenRoom};
+use crate::room::{JobNeed, OpenRoom};
 
 /// The value of each measure if the waiting jobs were scheduled by FCFS-backfill or LXF-backfill,
 /// whichever favours it. Empty where the objective has no use for it; `None` where time was up

@@ -12,7 +12,6 @@ mod baseline;
 mod horizon;
 mod local;
 mod measures;
-mod nodes;
 mod objective;
 mod parallel;
 mod rules;
@@ -25,21 +24,21 @@ mod usage;
 mod walker;
 mod weights;
 
+pub use crate::room::search_nodes::GoalNodes;
 pub use measures::{GoalMeasure, SpecialJobs};
-pub use nodes::GoalNodes;
 pub use objective::{Differences, GoalObjective, ObjectiveModel, Version};
 pub use search::{FoundSchedule, GoalSearch};
 pub use settings::{Branching, GoalSettings, PathReuse, PlanRunTime, Prune, Traversal};
 pub use task::{GoalCandidate, GoalOwner, GoalTask, ResourceShares};
 pub use walker::TreeEffort;
 
-use super::planned::{Believed, Notice, OVERDUE, PlannedJob};
-use super::ranking::{self, Rater};
-use super::room::{OpenRoom, PlanRoom, SeatNamer};
 use super::{Action, Actions, Gauge, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View};
 use crate::model::{JobId, Span, Time};
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, Rater};
 use crate::parts::{NodeSeat, Order};
+use crate::room::planned::{Believed, Notice, OVERDUE, PlannedJob};
+use crate::room::{LastingRoom, OpenRoom, SeatNamer};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -101,7 +100,7 @@ impl GoalPolicy {
             task.held.extend(self.running.iter().map(|job| view.amounts(job.id).to_vec()));
             task.asks.extend(self.queue.iter().map(|&id| view.amounts(id).to_vec()));
         }
-        task.nodes = view.nodes().map(|nodes| Box::new(GoalNodes::new(&self.running, &self.queue, nodes, view)));
+        task.nodes = GoalNodes::of(&self.running, &self.queue, view);
         task.changes.clear();
         let running = &self.running;
         let believed = |id| running.end_of(id, view);
@@ -245,18 +244,8 @@ impl GoalPolicy {
             self.show_more(|_| false);
             return Vec::new();
         };
-        let most = outlook.in_the_end(view.machine().procs);
-        // On nodes a place is looked for: a job may fit before processors go for good.
-        let room = view.nodes().map(|_| {
-            let mut room = PlanRoom::empty();
-            room.fill(&self.running, &[], view);
-            room
-        });
-        let plan = self.settings.plan;
-        let is_lost = |id: JobId| match &room {
-            Some(room) => room.earliest(view.need(id), plan.span(id, view), view.now()).is_none(),
-            None => view.job(id).procs > most,
-        };
+        let (room, plan) = (LastingRoom::of(&self.running, outlook, view), self.settings.plan);
+        let is_lost = |id: JobId| !room.holds(view.need(id), plan.span(id, view), view.now());
         let mut aside: Vec<JobId> = self.queue.extract_if(.., |id| is_lost(*id)).collect();
         aside.extend(self.show_more(is_lost));
         aside

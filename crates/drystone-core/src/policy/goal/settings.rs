@@ -3,7 +3,7 @@
 use super::measures::GoalMeasure;
 use super::objective::{Differences, GoalObjective, ObjectiveModel, Version};
 use crate::parts::Order;
-use crate::policy::ranking;
+use crate::parts::ranking;
 use crate::policy::{Args, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -8,7 +8,7 @@
 use crate::model::{Procs, ResourceId, Span, Time};
 use crate::parts::ResourceAmounts;
 use crate::policy::free_resources::covers;
-use crate::policy::room::{JobNeed, PlanRoom};
+use crate::room::{JobNeed, PlanRoom};
 
 /// Free processors from now on; times relative to the present.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use super::task::GoalTask;
 use super::weights;
 use crate::model::{JobId, Procs, ResourceId, SharedSort};
 use crate::parts::{JobNodeNeed, NodeFloor};
-use crate::policy::room::{JobNeed, SeatWish};
+use crate::room::{JobNeed, SeatWish};
 use std::sync::Arc;
 
 /// A task in the order of the branching heuristic: rank 0 is the leftmost child of the root. Does

@@ -1,12 +1,12 @@
 //! Subject of one search: the machine, the running jobs and the waiting ones, also in the form that
 //! the search uses.
 
-use super::nodes::GoalNodes;
 use super::steps::FreeSteps;
 use crate::model::{Procs, ResourceId, SharedSort, Time, UNKNOWN};
 use crate::parts::ResourceAmounts;
 use crate::policy::SupplyChange;
-use crate::policy::room::{JobNeed, OpenRoom};
+use crate::room::search_nodes::GoalNodes;
+use crate::room::{JobNeed, OpenRoom};
 use std::collections::BTreeMap;
 
 /// A waiting job.

@@ -4,7 +4,7 @@ use super::MultiQueue;
 use super::settings::{ClassDelay, Control, Own, Promising, QueueBorders, QueueSettings};
 use crate::model::Span;
 use crate::parts::Order;
-use crate::policy::ranking::{STARVE, order, starve};
+use crate::parts::ranking::{STARVE, order, starve};
 use crate::policy::{
     Args, PRIORITIES, Param, ParamCondition, ParamNeeds, PolicyKind, Priorities, SpecError, Takes, Variant,
 };

@@ -1,10 +1,10 @@
 //! Promised starts, and what they leave to others.
 
-use super::pools::PassPools;
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{FitStairs, Profile};
 use crate::policy::View;
-use crate::policy::planned::PlannedJob;
+use crate::room::pass_pools::PassPools;
+use crate::room::planned::PlannedJob;
 use serde::{Deserialize, Serialize};
 
 /// A promised start.

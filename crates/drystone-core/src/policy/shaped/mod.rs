@@ -14,11 +14,11 @@ mod settings;
 mod steps;
 mod suspended;
 
-use super::ranking::{self, Rater};
 use super::{Action, Actions, HeldSpan, PolicyEvent, StartReason, View};
 use crate::model::{JobId, PowerTerms, Procs, Span, Time};
 use crate::parts::Order;
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, Rater};
 use choice::SizeWish;
 pub(super) use conservative::ShapedConservative;
 use fair::FairWeights;

@@ -1,7 +1,7 @@
 //! Choices about sizes, and the parameters that set them.
 
 use crate::model::{PowerTerm, Span};
-use crate::policy::ranking::{PATIENCE, seconds};
+use crate::parts::ranking::{PATIENCE, seconds};
 use crate::policy::{Args, Param, ParamCondition, ParamNeeds, SpecError, Takes};
 use serde::{Deserialize, Serialize};
 

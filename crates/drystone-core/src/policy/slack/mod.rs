@@ -18,16 +18,16 @@ pub use drystone_engine::policy::{Importance, Priorities, PriorityError, Quota};
 pub use price::{DelayedJob, Weights};
 pub use settings::{AverageWait, Removal, ReturnOrder, SlackSettings, Tick};
 
-use super::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
-use super::ranking::{self, Rater};
-use super::room::{JobNeed, PlanRoom, SeatNamer};
 use super::shaped::ShapeRule;
 use super::{
     Abilities, Action, Actions, Moved, Param, Phase, Policy, PolicyEvent, PolicyKind, StartReason, Takes, Variant, View,
 };
 use crate::model::{JobId, JobKind, Procs, Span, Time};
 use crate::parts::formula::Shares;
+use crate::parts::ranking::{self, Rater};
 use crate::parts::{self, RunningJob};
+use crate::room::planned::{Believed, Horizon, OVERDUE, PlannedJob, in_order_of_starts};
+use crate::room::{JobNeed, PlanRoom, SeatNamer};
 use average::Averages;
 use price::{PromisedJob, first_slack, scheduler_priority};
 use search::{FitChoice, FitTask, Newcomer, SlackSearch};

@@ -5,7 +5,7 @@
 //! and a last bit can decide between two schedules.
 
 use crate::model::{JobId, Procs, Span, Time};
-use crate::policy::planned::PlannedJob;
+use crate::room::planned::PlannedJob;
 use serde::{Deserialize, Serialize};
 
 /// Weight of each consideration: exponents between 0 and 1 of the factors of a price.

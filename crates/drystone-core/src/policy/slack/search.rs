@@ -22,8 +22,8 @@ use super::price::{PromisedJob, Stake};
 use super::settings::{ReturnOrder, SlackSettings};
 use crate::model::{JobId, Span, Time};
 use crate::parts::NodeSeat;
-use crate::policy::planned::{Bounds, PlannedJob};
-use crate::policy::room::{JobNeed, PlanRoom};
+use crate::room::planned::{Bounds, PlannedJob};
+use crate::room::{JobNeed, PlanRoom};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -469,7 +469,7 @@ mod tests {
     use super::*;
     use crate::model::{JobId, Procs};
     use crate::parts::Profile;
-    use crate::policy::planned::{PlannedJob, compress};
+    use crate::room::planned::{PlannedJob, compress};
     use proptest::prelude::*;
 
     const PROCS: Procs = 6;

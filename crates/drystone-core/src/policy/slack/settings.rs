@@ -2,11 +2,11 @@
 //! give them.
 
 use super::price::Weights;
+use crate::parts::ranking;
 use crate::parts::{self, formula::Formula};
-use crate::policy::planned::{Horizon, Notice};
-use crate::policy::ranking;
 use crate::policy::shaped::ShapeRule;
 use crate::policy::{Args, NamedCall, Param, SpecError, Takes, ValueForm};
+use crate::room::planned::{Horizon, Notice};
 use serde::{Deserialize, Serialize};
 
 /// Order in which displaced jobs are put back (rule 16; section 4.6). Ties are broken by arrival.

@@ -10,9 +10,9 @@ use super::search::{FitChoice, Newcomer};
 use super::settings::Tick;
 use crate::model::{JobId, SharedSort, Span, Time};
 use crate::parts::RunningJob;
-use crate::policy::planned::grace;
-use crate::policy::room::{JobNeed, OpenRoom};
 use crate::policy::{Action, Actions, Phase, View};
+use crate::room::planned::grace;
+use crate::room::{JobNeed, OpenRoom};
 
 impl Slack {
     /// Returns whether a job that had been predicted to run for `old` has outlived that and its
@@ -62,7 +62,7 @@ impl Slack {
             let job = self.guests[at];
             let declared = declared(job.id, view);
             let span = Span((declared.0 + 9) / 10);
-            let seat = view.nodes().and_then(|nodes| nodes.held_by(job.id)).map(|on| on.1);
+            let seat = view.seat_of(job.id).map(|on| &on.seat);
             let need = JobNeed { procs: job.procs, ..view.need(job.id).on_seat(seat) };
             let priority = self.held.get(&job.id).copied().unwrap_or_default();
             let price = self.settings.weights.of_killing(job.procs, declared);
@@ -94,7 +94,7 @@ impl Slack {
         }
         let (mut leaving, mut staying) = (Vec::new(), Vec::new());
         for guest in self.guests.drain(..) {
-            let seat = view.nodes().and_then(|nodes| nodes.held_by(guest.id)).map(|on| on.1);
+            let seat = view.seat_of(guest.id).map(|on| &on.seat);
             let need = JobNeed { procs: guest.procs, ..view.need(guest.id).on_seat(seat) };
             if free.gains_by(need) {
                 free.give(need);

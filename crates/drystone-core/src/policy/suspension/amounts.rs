@@ -66,7 +66,7 @@ impl PassLevels {
             if view.outlook().is_some_and(|outlook| !outlook.supply().is_empty()) {
                 self.look_ahead(view);
             }
-            self.nodes = view.nodes().map(|nodes| PassNodes::of_now(nodes, view));
+            self.nodes = PassNodes::of_now(view);
         }
     }
 

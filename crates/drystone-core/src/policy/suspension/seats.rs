@@ -7,7 +7,8 @@ use super::pool::RangePool;
 use super::task::SuspensionTask;
 use crate::model::{ProcSet, Procs};
 use crate::parts::{NeedWithSeat, NodeFloor, NodeLevels};
-use crate::policy::{FreeNodes, View};
+use crate::policy::View;
+use crate::room::open_nodes;
 use std::sync::Arc;
 
 /// Free amounts of each node during a pass.
@@ -23,8 +24,9 @@ pub(super) struct CandidatePool {
 }
 
 impl PassNodes {
-    pub(super) fn of_now(nodes: &FreeNodes, view: &View<'_>) -> PassNodes {
-        PassNodes { floor: Arc::clone(nodes.shared_floor()), levels: nodes.up(view.outlook()).0 }
+    /// Free amounts of nodes now; `None` where jobs are not placed on such.
+    pub(super) fn of_now(view: &View<'_>) -> Option<PassNodes> {
+        open_nodes(view).map(|(floor, levels)| PassNodes { floor, levels })
     }
 
     /// A job that waits or is suspended has these processors from now on.

@@ -1,6 +1,7 @@
 //! SS and TSS: rules S3 to S9.
 
 mod placed;
+mod seating;
 mod ticks;
 mod victims;
 
@@ -231,33 +232,11 @@ impl SelectivePolicy {
         self.barring(at, now, |this| this.plain_start(at, now))
     }
 
-    /// Rule S7: the processors on which an idle job starts without suspending another.
-    fn plain_start(&mut self, at: usize, now: Time) -> Option<ProcSet> {
-        if self.is_placed() {
-            return self.pick(at, &[], false, now);
-        }
-        let task = &self.idle[at];
-        if self.is_pinned(task) {
-            let free = self.processors.as_ref()?.free();
-            return (task.procs <= free.len() && free.contains(&task.set)).then(|| task.set.clone());
-        }
-        self.place(at, None, now)
-    }
-
     /// Returns whether [`SelectivePolicy::plain_start`] finds a start.
     fn can_start(&mut self, at: usize, now: Time) -> bool {
         let (task, need) = (&self.idle[at], self.idle[at].procs);
         let Some(processors) = &self.processors else { return false };
-        if need > processors.free().len() || !self.amounts.serve(task) {
-            return false;
-        }
-        if self.is_placed() {
-            return self.pick(at, &[], false, now).is_some();
-        }
-        if self.is_pinned(task) {
-            return processors.free().contains(&task.set);
-        }
-        self.available(at, false, now) >= need
+        need <= processors.free().len() && self.amounts.serve(task) && self.has_seat(at, now)
     }
 
     /// Rule S6: how many processors a fresh job has without victims.

@@ -3,11 +3,10 @@
 use super::parts::MachineParts;
 use super::ratio::Ratio;
 use crate::model::{DemandId, JobId, ProcSet, Procs, Span, TIME_LIMIT, Time};
-use crate::parts::{NeedWithSeat, NodeSeat};
+use crate::parts::NeedWithSeat;
 use crate::policy::{Phase, View};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 /// A job that waits, runs or is suspended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,9 +41,7 @@ impl SuspensionTask {
             id,
             procs: job.procs,
             demand: job.demand,
-            on: view
-                .nodes()
-                .map(|nodes| NeedWithSeat { need: Arc::clone(nodes.need_of(job)), seat: NodeSeat::default() }),
+            on: view.unseated(id),
             submit: job.submit,
             length: believed(view.prediction(id)),
             ran: Span::ZERO,
@@ -60,8 +57,8 @@ impl SuspensionTask {
     pub(super) fn found(id: JobId, view: &View<'_>) -> SuspensionTask {
         let mut task = SuspensionTask::arriving(id, view);
         let set = view.processors(id).cloned().unwrap_or_default();
-        if let (Some(on), Some(nodes)) = (&mut task.on, view.nodes()) {
-            on.seat = nodes.floor().seat(&set);
+        if let (Some(on), Some(seat)) = (&mut task.on, view.seat_on(&set)) {
+            on.seat = seat;
         }
         let ran = view.ran(id);
         let runs = view.phase(id) == Phase::Running;

@@ -14,12 +14,6 @@ use crate::policy::suspension::settings::{FreshPlace, VictimRule};
 use std::cmp::Reverse;
 
 impl SelectivePolicy {
-    /// Returns whether jobs are placed on nodes.
-    #[inline]
-    pub(super) fn is_placed(&self) -> bool {
-        self.amounts.nodes.is_some()
-    }
-
     /// Finds processors for an idle job when these running jobs are suspended; `preempting` says
     /// whether it may suspend jobs.
     pub(super) fn pick(&self, at: usize, victims: &[usize], preempting: bool, now: Time) -> Option<ProcSet> {

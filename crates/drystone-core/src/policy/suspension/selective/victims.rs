@@ -45,8 +45,7 @@ impl SelectivePolicy {
             victims.iter().for_each(|&victim| self.stop(victim, now, actions));
             let set = match self.is_pinned(&self.idle[at]) {
                 true => Some(self.idle[at].set.clone()),
-                false if self.is_placed() => self.picked.take(),
-                false => self.barring(at, now, |this| this.place(at, Some(victims.len()), now)),
+                false => self.take_seat(at, victims.len(), now),
             };
             self.victims = victims;
             match set {
@@ -80,34 +79,20 @@ impl SelectivePolicy {
             self.amounts.relieve(&mut missing, other);
             self.victims.push(j);
         }
-        if self.is_placed() {
-            let own = std::mem::take(&mut self.victims);
-            return self.victims_on_nodes(at, own, now);
-        }
-        if missing.is_none() {
-            return true;
-        }
-        // It has its processors then, but not what it gave back beside them.
-        let own = std::mem::take(&mut self.victims);
-        let found = self.victims_for(at, u64::MAX, missing, &own, now);
-        self.victims.extend(own);
-        found
-    }
-
-    /// The jobs that a fresh one suspends, if there are enough.
-    fn victims_anywhere(&mut self, at: usize, now: Time) -> bool {
-        if self.is_placed() {
-            return self.victims_on_nodes(at, Vec::new(), now);
-        }
-        let available = self.available(at, true, now);
-        let missing = self.amounts.missing(&self.idle[at]);
-        missing.is_some_and(|missing| self.victims_for(at, u64::from(available), missing, &[], now))
+        self.victims_beside_its_own(at, missing, now)
     }
 
     /// The jobs that are to be suspended, besides `own`, so that as many processors are available
     /// as an idle job needs, and nothing is missing. Jobs that give back nothing of what still
     /// lacks are spared.
-    fn victims_for(&mut self, at: usize, available: u64, missing: LackedAmounts, own: &[usize], now: Time) -> bool {
+    pub(super) fn victims_for(
+        &mut self,
+        at: usize,
+        available: u64,
+        missing: LackedAmounts,
+        own: &[usize],
+        now: Time,
+    ) -> bool {
         self.victims.clear();
         let task = &self.idle[at];
         let (need, tau) = (u64::from(task.procs), task.idle_priority(now));

@@ -2,7 +2,7 @@
 
 use crate::clock_length::read_clock_length;
 use crate::model::{Span, Time};
-use crate::policy::{Args, SpecError, Takes, ValueForm};
+use drystone_engine::policy::{Args, SpecError, Takes, ValueForm};
 use serde::{Deserialize, Serialize};
 
 /// Waiting jobs that are planned and promised a start; the others wait without a promise.
@@ -20,7 +20,7 @@ pub enum Horizon {
 
 impl Horizon {
     /// Values of the parameter.
-    pub(in crate::policy) const TAKES: &'static [Takes] = &[
+    pub(crate) const TAKES: &'static [Takes] = &[
         Takes::Words(&["all"]),
         Takes::COUNT,
         Takes::Form(&ValueForm {
@@ -31,7 +31,7 @@ impl Horizon {
         }),
     ];
 
-    pub(in crate::policy) fn build(args: &Args<'_>) -> Result<Horizon, SpecError> {
+    pub(crate) fn build(args: &Args<'_>) -> Result<Horizon, SpecError> {
         let text = args.text("horizon");
         if text == "all" {
             return Ok(Horizon::All);
@@ -44,7 +44,7 @@ impl Horizon {
 
     /// Returns the time up to which a job must be able to start to be planned now, if this many are
     /// planned that do not start at once.
-    pub(in crate::policy) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
+    pub(crate) fn reaches(self, now: Time, planned: usize) -> Option<Time> {
         match self {
             Horizon::All => Some(Time::MAX),
             Horizon::Jobs(most) => (planned < most as usize).then_some(Time::MAX),

@@ -1,18 +1,18 @@
 //! Nodes that are out or will be, as plans on nodes take them into account.
 
-use super::{FreeNodes, Outlook, View};
 use crate::model::{JobId, Procs, SharedSort, Span, Time};
 use crate::parts::{NodeFloor, NodeLevels};
+use drystone_engine::policy::{FreeNodes, Outlook, View};
 use std::collections::BTreeMap;
 
 /// A change of the cores of a node that no job makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct CoreLoss {
-    pub(super) node: u32,
+pub(crate) struct CoreLoss {
+    pub(crate) node: u32,
     /// Cores that are out meanwhile; below 0 for cores that come back.
-    pub(super) cores: i64,
-    pub(super) from: Time,
-    pub(super) until: Time,
+    pub(crate) cores: i64,
+    pub(crate) from: Time,
+    pub(crate) until: Time,
 }
 
 /// Neighbouring processors of one node, from one to another, that something holds for ever from
@@ -31,7 +31,7 @@ struct NodeSpell {
 /// it.
 ///
 /// O(n log n) for n nodes of running jobs and of what goes and comes back.
-pub(super) fn core_losses(
+pub(crate) fn core_losses(
     ends: impl Iterator<Item = (Time, JobId)>,
     nodes: &FreeNodes,
     view: &View<'_>,
@@ -74,7 +74,7 @@ pub(super) fn core_losses(
 
 /// Returns the cores that come back where no running job is on what goes, by time: of which node,
 /// and how many. What is expected in this very second is not back yet.
-pub(super) fn core_returns(floor: &NodeFloor, view: &View<'_>) -> Vec<(Time, u32, i64)> {
+pub(crate) fn core_returns(floor: &NodeFloor, view: &View<'_>) -> Vec<(Time, u32, i64)> {
     let mut returns = Vec::new();
     for (until, set) in view.outlook().into_iter().flat_map(|outlook| &outlook.back) {
         let until = (*until).max(view.now().saturating_add(Span(1)));
@@ -141,7 +141,7 @@ fn node_losses(own: &[NodeSpell], now: Time, losses: &mut Vec<CoreLoss>) {
 
 /// Returns the nodes without jobs and without what is out and not expected back; `None` where there
 /// is no such thing.
-pub(super) fn left_in_the_end(floor: &NodeFloor, outlook: &Outlook) -> Option<NodeLevels> {
+pub(crate) fn left_in_the_end(floor: &NodeFloor, outlook: &Outlook) -> Option<NodeLevels> {
     let gone = outlook.gone_set();
     if gone.is_empty() {
         return None;

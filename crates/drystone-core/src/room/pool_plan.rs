@@ -1,13 +1,13 @@
 //! Further resources in the plans of policies: what is left now, and what will be.
 
-use super::free_resources::{covers, deduct};
-use super::{Outlook, View};
 use crate::model::{JobId, Procs, ResourceId, Span, Time};
 use crate::parts::{ExtraRule, PoolProfile, Profile, RunningJob};
+use drystone_engine::policy::free_resources::{covers, deduct};
+use drystone_engine::policy::{Outlook, View};
 
 /// Makes the profile that of the running jobs, given with their ends in ascending order, and of
 /// the announced changes of further resources.
-pub(super) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
+pub(crate) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterator<Item = (Time, JobId)>) {
     if let Some(resources) = view.resources() {
         let ends = ends.map(|(end, id)| (end, resources.table().totals(view.job(id).demand)));
         profile.reset(view.now(), resources.levels(), ends);
@@ -18,7 +18,7 @@ pub(super) fn fill(profile: &mut PoolProfile, view: &View<'_>, ends: impl Iterat
 }
 
 /// The earliest time at which processors and further resources are free for so long.
-pub(super) fn earliest(
+pub(crate) fn earliest(
     profile: &Profile,
     pools: &PoolProfile,
     procs: Procs,
@@ -39,26 +39,26 @@ pub(super) fn earliest(
 
 /// Start of the first blocked job of a queue as far as every resource is concerned, and the amounts
 /// left over then.
-pub(super) struct PooledShadow {
+pub(crate) struct PooledShadow {
     /// Shadow time.
-    pub(super) time: Time,
+    pub(crate) time: Time,
     /// Extra processors.
-    pub(super) extra: Procs,
+    pub(crate) extra: Procs,
 }
 
 /// Need of a job that heads its queue.
-pub(super) struct PooledNeed<'a> {
+pub(crate) struct PooledNeed<'a> {
     /// Processors, below 1 where further resources are what it lacks.
-    pub(super) procs: i64,
+    pub(crate) procs: i64,
     /// Demand of the job.
-    pub(super) totals: &'a [(ResourceId, u64)],
+    pub(crate) totals: &'a [(ResourceId, u64)],
 }
 
 /// The shadow time over all resources, by a walk over running jobs in the order of their ends;
 /// those that the walk does not need count as `extra` says, and ends before `floor` as `floor`.
 /// `left` is what is free now, and becomes what is left over at the shadow time. `None`, and `left`
 /// is of no use, where even the end of all of them does not suffice.
-pub(super) fn pooled_shadow(
+pub(crate) fn pooled_shadow(
     ends: impl Iterator<Item = RunningJob>,
     need: &PooledNeed<'_>,
     left: &mut [i64],

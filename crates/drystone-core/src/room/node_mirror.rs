@@ -6,15 +6,15 @@
 //! the second from it on the nodes where they differ, or copies it where these are many; the third
 //! is made on the nodes that have changed when a job asks for it.
 
-use super::{Actions, FreeNodes, StartReason, View};
 use crate::model::{Job, JobId, ProcSet, Procs, ResourceTable};
 use crate::parts::{JobNodeNeed, NodeFloor, NodeIndex, NodeNeedBook, NodeSeat};
+use drystone_engine::policy::{Actions, FreeNodes, StartReason, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The nodes of a machine, as passes of EASY see them.
 #[derive(Default)]
-pub(super) struct NodeMirror {
+pub(crate) struct NodeMirror {
     /// Free amounts that the starts of this pass leave.
     now: NodeIndex,
     /// Free amounts at the shadow time beside the reservation.
@@ -75,7 +75,7 @@ impl NodeMarks {
 
 impl NodeMirror {
     /// Catches up with the session. Returns whether a reservation of the pass before can be kept.
-    pub(super) fn begin(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
+    pub(crate) fn begin(&mut self, nodes: &FreeNodes, view: &View<'_>) -> bool {
         self.started.clear();
         let floor = nodes.floor();
         let none = ProcSet::new();
@@ -127,17 +127,17 @@ impl NodeMirror {
     }
 
     /// Returns what a job asks of the nodes; `None` for a job that no machine like this can run.
-    pub(super) fn need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
+    pub(crate) fn need(&mut self, job: &Job, table: &ResourceTable, floor: &NodeFloor) -> Option<Arc<JobNodeNeed>> {
         self.needs.of(job, table, floor).ok()
     }
 
     /// Nodes for a job now.
-    pub(super) fn place(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+    pub(crate) fn place(&self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         self.now.place(need, floor)
     }
 
     /// Nodes for a job that are free now and left over by the reservation.
-    pub(super) fn place_beside(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+    pub(crate) fn place_beside(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         let NodeMirror { both, now, later, both_is_stale, .. } = self;
         if both_is_stale.count > 0 {
             both_is_stale.iter().for_each(|node| both.set_lesser(node as usize, now, later));
@@ -147,18 +147,18 @@ impl NodeMirror {
     }
 
     /// Free cores that jobs may have now.
-    pub(super) fn free(&self) -> Procs {
+    pub(crate) fn free(&self) -> Procs {
         self.now.levels().procs()
     }
 
     /// Free cores at the shadow time beside the reservation.
-    pub(super) fn extra(&self) -> Procs {
+    pub(crate) fn extra(&self) -> Procs {
         self.later.levels().procs()
     }
 
     /// Starts a job on its nodes. Where it `outlasts` the shadow time, it takes from what the
     /// reservation leaves over.
-    pub(super) fn start(
+    pub(crate) fn start(
         &mut self,
         (id, why): (JobId, StartReason),
         need: Arc<JobNodeNeed>,
@@ -182,7 +182,7 @@ impl NodeMirror {
     }
 
     /// The state at the shadow time becomes that of now, without a reservation.
-    pub(super) fn forget_reservation(&mut self, floor: &NodeFloor) {
+    pub(crate) fn forget_reservation(&mut self, floor: &NodeFloor) {
         // What `later` becomes on other nodes, `both` is there.
         self.later_differs.iter().for_each(|node| self.both_is_stale.mark(node));
         if self.later_differs.count * 8 > floor.len() {
@@ -196,7 +196,7 @@ impl NodeMirror {
 
     /// A job that runs or that this pass has started leaves its nodes by the shadow time. `room` is
     /// that for the job that gets the reservation, as far as it is known, and is kept up.
-    pub(super) fn ends(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
+    pub(crate) fn ends(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
         let own = || self.started.get(&id).map(|(need, seat)| (&**need, seat));
         let Some((held, seat)) = nodes.held_by(id).or_else(own) else { return };
         match room {
@@ -210,7 +210,7 @@ impl NodeMirror {
     }
 
     /// Cores that are out come back by the shadow time; `room` as for [`NodeMirror::ends`].
-    pub(super) fn comes_back(
+    pub(crate) fn comes_back(
         &mut self,
         (node, cores): (u32, i64),
         need: &JobNodeNeed,
@@ -226,13 +226,13 @@ impl NodeMirror {
     }
 
     /// Returns whether a job fits at the shadow time.
-    pub(super) fn fits_later(&self, need: &JobNodeNeed, room: &mut Option<u64>, floor: &NodeFloor) -> bool {
+    pub(crate) fn fits_later(&self, need: &JobNodeNeed, room: &mut Option<u64>, floor: &NodeFloor) -> bool {
         self.later.levels().procs() >= need.procs()
             && *room.get_or_insert_with(|| self.later.room(need, floor)) >= u64::from(need.pieces())
     }
 
     /// Takes nodes at the shadow time for the job that blocks the queue.
-    pub(super) fn reserve(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
+    pub(crate) fn reserve(&mut self, need: &JobNodeNeed, floor: &NodeFloor) -> Option<NodeSeat> {
         let seat = self.later.place(need, floor)?;
         self.later.change(need, &seat, floor, -1);
         for &(node, _) in &seat.on {
@@ -245,7 +245,7 @@ impl NodeMirror {
     /// Chooses the nodes of the reservation again, after jobs have taken from what it leaves over.
     /// Returns whether they are others; `None` where there is no choice left, because a node must
     /// have room for the largest share of the job though it is given a smaller one.
-    pub(super) fn reserve_again(&mut self, need: &JobNodeNeed, seat: &mut NodeSeat, floor: &NodeFloor) -> Option<bool> {
+    pub(crate) fn reserve_again(&mut self, need: &JobNodeNeed, seat: &mut NodeSeat, floor: &NodeFloor) -> Option<bool> {
         self.later.change(need, seat, floor, 1);
         let again = self.later.place(need, floor)?;
         self.later.change(need, &again, floor, -1);

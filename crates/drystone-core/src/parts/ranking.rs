@@ -1,11 +1,11 @@
 //! A queue of waiting jobs in any order: indexed where places stay, rated again at each pass where
 //! jobs overtake.
 
-use super::{Args, Param, SpecError, Takes, ValueForm, View};
 use crate::clock_length::read_clock_length;
 use crate::model::{JobId, SharedSort, Span};
 use crate::parts::formula::{BeyondProcessors, Formula, Moment, QueueBoard, RunUsage, Shares, WaitingFacts};
 use crate::parts::{BackfillFit, Order, QueuePlace, WaitQueue, WaitingJob};
+use drystone_engine::policy::{Args, Param, SpecError, Takes, ValueForm, View};
 use serde::{Deserialize, Serialize};
 
 /// The value of a parameter that takes an order: a name or a formula.
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// # Errors
 /// No such order, or a formula that is wrong; the message points at the character. A formula of
 /// true run times in a policy that is not clairvoyant.
-pub(super) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
+pub(crate) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
     let text = args.text(name);
     let order: Order = text.parse().map_err(|problem| {
         let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
@@ -29,7 +29,7 @@ pub(super) fn order(args: &Args<'_>, name: &str) -> Result<Order, SpecError> {
 }
 
 /// The parameter of a guard against starvation, for every family whose queue has an order.
-pub(super) const STARVE: Param = Param::new(
+pub(crate) const STARVE: Param = Param::new(
     "starve",
     "none",
     &[Takes::Words(&["none"]), PATIENCE],
@@ -37,7 +37,7 @@ pub(super) const STARVE: Param = Param::new(
 );
 
 /// Longest wait of a job.
-pub(super) const PATIENCE: Takes = Takes::Form(&ValueForm {
+pub(crate) const PATIENCE: Takes = Takes::Form(&ValueForm {
     name: "duration",
     shape: "20h|2d",
     samples: &["20h", "2d", "0s", "90m", "30", "2-00:00:00"],
@@ -45,7 +45,7 @@ pub(super) const PATIENCE: Takes = Takes::Form(&ValueForm {
 });
 
 /// The value of [`STARVE`].
-pub(super) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
+pub(crate) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
     match args.text("starve") {
         "none" => Ok(None),
         text => seconds(text).map(Some).ok_or_else(|| args.wrong("starve")),
@@ -53,7 +53,7 @@ pub(super) fn starve(args: &Args<'_>) -> Result<Option<Span>, SpecError> {
 }
 
 /// A length of time: a whole number and a unit, or as Slurm writes it.
-pub(super) fn seconds(text: &str) -> Option<Span> {
+pub(crate) fn seconds(text: &str) -> Option<Span> {
     if let Some(length) = read_clock_length(text) {
         return (length <= 1 << 40).then_some(Span(length));
     }
@@ -71,7 +71,7 @@ pub(super) fn seconds(text: &str) -> Option<Span> {
 }
 
 /// Returns the facts available to a formula of a job with this prediction.
-pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
+pub(crate) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFacts {
     let job = view.job(id);
     WaitingFacts {
         run: prediction.as_f64(),
@@ -88,7 +88,7 @@ pub(super) fn facts(id: JobId, prediction: Span, view: &View<'_>) -> WaitingFact
 }
 
 /// Returns the facts available to a formula of this moment.
-pub(super) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
+pub(crate) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View<'_>) -> Moment<'a> {
     let machine = f64::from(view.machine().procs);
     Moment {
         now: (view.now() - view.origin()).as_f64(),
@@ -100,7 +100,7 @@ pub(super) fn moment<'a>(waiting: usize, shares: Option<&'a Shares>, view: &View
 
 /// Returns the recent usage of users, for the formulas of these orders; `None` where none asks for
 /// it.
-pub(super) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<Shares> {
+pub(crate) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<Shares> {
     let mut windows = Vec::new();
     for order in orders {
         if let Order::Formula(formula) = order {
@@ -113,14 +113,14 @@ pub(super) fn shares_for<'a>(orders: impl Iterator<Item = &'a Order>) -> Option<
 }
 
 /// Accounts for a job that has ended.
-pub(super) fn account(shares: &mut Shares, id: JobId, view: &View<'_>) {
+pub(crate) fn account(shares: &mut Shares, id: JobId, view: &View<'_>) {
     let job = view.job(id);
     let run = RunUsage { user: job.user, procs: i64::from(job.procs), from: view.segment_start(id) };
     shares.ended(run, view.now());
 }
 
 /// Makes the shares those of now.
-pub(super) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
+pub(crate) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
     let usage = |id: JobId, procs: u32| RunUsage {
         user: view.job(id).user,
         procs: i64::from(procs),
@@ -131,32 +131,32 @@ pub(super) fn bring_up_to_date(shares: &mut Shares, view: &View<'_>) {
 
 /// A job as a queue of this order holds it.
 #[inline]
-pub(super) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
+pub(crate) fn waiting(order: &Order, id: JobId, prediction: Span, view: &View<'_>) -> WaitingJob {
     let job = view.job(id);
     order.waiting(id, job.submit, job.procs, prediction, || facts(id, prediction, view))
 }
 
 /// Waiting jobs in the order of one [`Order`], which every call must name alike.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct OrderRanking {
+pub(crate) struct OrderRanking {
     queue: WaitQueue,
     /// Replaces the queue where a formula is to be rated again at each pass.
     board: Option<QueueBoard>,
 }
 
 impl OrderRanking {
-    pub(super) fn new(order: &Order) -> OrderRanking {
+    pub(crate) fn new(order: &Order) -> OrderRanking {
         OrderRanking { queue: WaitQueue::default(), board: order.moving().map(|_| QueueBoard::default()) }
     }
 
     /// The queue, where places stay or the order is by expansion factors.
     #[inline]
-    pub(super) fn queue(&mut self) -> &mut WaitQueue {
+    pub(crate) fn queue(&mut self) -> &mut WaitQueue {
         &mut self.queue
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, job: WaitingJob, order: &Order, view: &View<'_>) {
+    pub(crate) fn insert(&mut self, job: WaitingJob, order: &Order, view: &View<'_>) {
         match (&mut self.board, order.moving()) {
             (Some(board), Some(formula)) => board.insert(formula, job, &facts(job.id, job.prediction, view)),
             _ => self.queue.insert(job),
@@ -164,14 +164,14 @@ impl OrderRanking {
     }
 
     #[inline]
-    pub(super) fn remove(&mut self, place: QueuePlace) {
+    pub(crate) fn remove(&mut self, place: QueuePlace) {
         match &mut self.board {
             Some(board) => _ = board.remove(place.id),
             None => _ = self.queue.remove(place),
         }
     }
 
-    pub(super) fn replace(&mut self, place: QueuePlace, job: WaitingJob, order: &Order, view: &View<'_>) {
+    pub(crate) fn replace(&mut self, place: QueuePlace, job: WaitingJob, order: &Order, view: &View<'_>) {
         match (&mut self.board, order.moving()) {
             (Some(board), Some(formula)) => {
                 if board.remove(place.id).is_some() {
@@ -183,17 +183,17 @@ impl OrderRanking {
     }
 
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.board.as_ref().map_or(self.queue.len(), QueueBoard::len)
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.board.as_ref().map_or(self.queue.is_empty(), QueueBoard::is_empty)
     }
 
     /// Gives every job its place at this moment, where places change.
-    pub(super) fn rate(&mut self, formula: Option<&Formula>, moment: &Moment<'_>) {
+    pub(crate) fn rate(&mut self, formula: Option<&Formula>, moment: &Moment<'_>) {
         if let (Some(board), Some(formula)) = (&mut self.board, formula) {
             board.rate(formula, moment);
         }
@@ -201,7 +201,7 @@ impl OrderRanking {
 
     /// The first job; where places change, at the last rating.
     #[inline]
-    pub(super) fn first(&self, order: &Order, view: &View<'_>) -> Option<WaitingJob> {
+    pub(crate) fn first(&self, order: &Order, view: &View<'_>) -> Option<WaitingJob> {
         match (&self.board, order) {
             (Some(board), _) => board.first(),
             (None, Order::Lxf) => self.queue.most_expanded(view.now(), None),
@@ -211,7 +211,7 @@ impl OrderRanking {
 
     /// The first job that `fit` admits. By expansion factors or a formula that changes it is the
     /// first of all, in a queue whose places stay the first behind `after`.
-    pub(super) fn next_fit(
+    pub(crate) fn next_fit(
         &self,
         after: Option<QueuePlace>,
         fit: BackfillFit,
@@ -226,12 +226,12 @@ impl OrderRanking {
     }
 
     /// Returns whether `fit` admits any job.
-    pub(super) fn any_fits(&self, fit: BackfillFit) -> bool {
+    pub(crate) fn any_fits(&self, fit: BackfillFit) -> bool {
         self.board.as_ref().map_or_else(|| self.queue.next_fit(None, fit).is_some(), |board| board.any_fits(fit))
     }
 
     /// All jobs in order.
-    pub(super) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
+    pub(crate) fn sorted(&self, order: &Order, view: &View<'_>) -> Vec<WaitingJob> {
         if let Some(board) = &self.board {
             return board.sorted();
         }
@@ -247,29 +247,29 @@ impl OrderRanking {
 
 /// Puts jobs in an order at a moment: for policies that occasionally sort a few of them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Rater {
+pub(crate) struct Rater {
     order: Order,
     /// A job that has waited longer comes first, of several the first to arrive.
     starve: Option<Span>,
 }
 
 impl Rater {
-    pub(super) fn new(order: Order) -> Rater {
+    pub(crate) fn new(order: Order) -> Rater {
         Rater { order, starve: None }
     }
 
     /// Makes a rater with a guard against starvation.
-    pub(super) fn guarded(order: Order, starve: Option<Span>) -> Rater {
+    pub(crate) fn guarded(order: Order, starve: Option<Span>) -> Rater {
         Rater { order, starve }
     }
 
     /// Returns the usage of users that must be kept for it.
-    pub(super) fn shares(&self) -> Option<Shares> {
+    pub(crate) fn shares(&self) -> Option<Shares> {
         shares_for(std::iter::once(&self.order))
     }
 
     /// The places of these jobs in the order: which is first, which second. O(n log n).
-    pub(super) fn ranked(&self, jobs: &[JobId], shares: Option<&mut Shares>, view: &View<'_>) -> Vec<usize> {
+    pub(crate) fn ranked(&self, jobs: &[JobId], shares: Option<&mut Shares>, view: &View<'_>) -> Vec<usize> {
         let shares = shares.map(|shares| {
             bring_up_to_date(shares, view);
             &*shares

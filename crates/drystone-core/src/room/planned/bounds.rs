@@ -3,14 +3,14 @@
 use crate::model::{Procs, Span, Time};
 
 /// This many are kept: each is looked at for each job.
-pub(in crate::policy) const FEW: usize = 8;
+pub(crate) const FEW: usize = 8;
 
 /// Lower bounds of starts, learned while jobs are put one by one into a profile, each at its
 /// earliest place. The profile only fills up meanwhile: a job that needs no fewer processors for no
 /// less time than a job before starts no earlier than that.
 ///
 /// O(1): a few jobs are kept, those that say most.
-pub(in crate::policy) struct Bounds<const KEPT: usize = FEW> {
+pub(crate) struct Bounds<const KEPT: usize = FEW> {
     kept: [(Procs, Span, Time); KEPT],
     len: usize,
 }
@@ -24,14 +24,14 @@ impl<const KEPT: usize> Default for Bounds<KEPT> {
 impl<const KEPT: usize> Bounds<KEPT> {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
-    pub(in crate::policy) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
+    pub(crate) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
         let smaller = self.kept[..self.len].iter().filter(|kept| kept.0 <= procs && kept.1 <= span);
         smaller.map(|kept| kept.2).fold(now, Time::max)
     }
 
     /// A job of this size and span, with this bound, has its earliest place here.
     #[inline]
-    pub(in crate::policy) fn learn(&mut self, procs: Procs, span: Span, bound: Time, start: Time) {
+    pub(crate) fn learn(&mut self, procs: Procs, span: Span, bound: Time, start: Time) {
         // What it says is known already.
         if bound >= start {
             return;

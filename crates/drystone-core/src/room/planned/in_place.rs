@@ -103,7 +103,7 @@ impl Sweep<'_> {
 /// `aside` is memory.
 ///
 /// O(w) for w jobs, and for each that may move a look at the steps where room was gained.
-pub(in crate::policy) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
+pub(crate) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut Vec<P>,
     profile: &mut Chunked,
     now: Time,

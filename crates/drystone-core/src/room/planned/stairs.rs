@@ -10,7 +10,7 @@ use crate::model::{Procs, Span, Time};
 /// time starts before s. One that says no more than another is forgotten: of n jobs of random sizes
 /// and spans about (ln n)² / 2 are kept.
 #[derive(Default)]
-pub(in crate::policy) struct StartStairs {
+pub(crate) struct StartStairs {
     /// Processors and spans, the job learned last at the end.
     sizes: Vec<(u32, u32)>,
     starts: Vec<Time>,
@@ -27,7 +27,7 @@ fn short(span: Span, longest: u32) -> u32 {
 impl StartStairs {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
-    pub(in crate::policy) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
+    pub(crate) fn of(&self, procs: Procs, span: Span, now: Time) -> Time {
         // Jobs come in the order of their starts: what was learned last says most.
         let span = short(span, u32::MAX - 1);
         let smaller = self.sizes.iter().rposition(|&(p, d)| (p <= procs) & (d <= span));
@@ -35,7 +35,7 @@ impl StartStairs {
     }
 
     /// A job of this size and span has its earliest place here.
-    pub(in crate::policy) fn learn(&mut self, procs: Procs, span: Span, start: Time) {
+    pub(crate) fn learn(&mut self, procs: Procs, span: Span, start: Time) {
         let span = short(span, u32::MAX);
         let mut kept = 0;
         for at in 0..self.sizes.len() {

@@ -5,22 +5,31 @@
 //! ([`OpenRoom`]) or will be ([`PlanRoom`]). Both answer with a seat: the nodes for the job, or
 //! nothing where processors are counted only. It never asks which kind of machine it has.
 
-use super::free_resources::{covers, deduct, release};
-use super::node_outlook::core_losses;
-use super::planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
-use super::{Actions, Outlook, StartReason, View, pool_plan};
+pub(crate) mod node_mirror;
+pub(crate) mod node_outlook;
+pub(crate) mod pass_pools;
+pub(crate) mod planned;
+pub(crate) mod pool_plan;
+pub(crate) mod search_nodes;
+
 use crate::model::{DemandId, JobId, ProcSet, Procs, ResourceId, Span, Time};
 use crate::parts::{
-    FitStairs, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts, RunningJob,
+    FitStairs, NodeFloor, NodeLevels, NodeProfile, NodeSeat, PoolProfile, Profile, ProfileMark, ResourceAmounts,
+    RunningJob,
 };
-pub(super) use drystone_engine::policy::{JobNeed, SeatWish};
+use drystone_engine::policy::free_resources::{covers, deduct, release};
+use drystone_engine::policy::{Actions, Outlook, StartReason, View};
+pub(crate) use drystone_engine::policy::{JobNeed, SeatWish};
+use node_outlook::core_losses;
+use planned::{Believed, Bounds, PlannedJob, in_order_of_starts};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Room at one time. Below 0 where more is taken than there is.
 #[derive(Clone, Default, PartialEq, Debug)]
-pub(super) struct OpenRoom {
+pub(crate) struct OpenRoom {
     procs: i64,
     /// By resource; empty without any.
     amounts: Vec<i64>,
@@ -30,7 +39,7 @@ pub(super) struct OpenRoom {
 
 impl OpenRoom {
     /// Room that no job has now, and that is up.
-    pub(super) fn of_now(view: &View<'_>) -> OpenRoom {
+    pub(crate) fn of_now(view: &View<'_>) -> OpenRoom {
         OpenRoom {
             procs: view.free().into(),
             amounts: view.resources().map_or_else(Vec::new, |resources| resources.levels().to_vec()),
@@ -39,12 +48,12 @@ impl OpenRoom {
     }
 
     /// Returns this room in all, whichever nodes it is on.
-    pub(super) fn in_all(self) -> OpenRoom {
+    pub(crate) fn in_all(self) -> OpenRoom {
         OpenRoom { nodes: None, ..self }
     }
 
     /// These processors and amounts.
-    pub(super) fn of_counts(procs: Procs, amounts: &[i64]) -> OpenRoom {
+    pub(crate) fn of_counts(procs: Procs, amounts: &[i64]) -> OpenRoom {
         OpenRoom { procs: procs.into(), amounts: amounts.to_vec(), nodes: None }
     }
 
@@ -56,7 +65,7 @@ impl OpenRoom {
 
     /// Finds a seat for a need; `None` where it does not fit.
     #[inline]
-    pub(super) fn find(&self, need: JobNeed<'_>) -> Option<NodeSeat> {
+    pub(crate) fn find(&self, need: JobNeed<'_>) -> Option<NodeSeat> {
         if !self.covers(need) {
             return None;
         }
@@ -69,13 +78,13 @@ impl OpenRoom {
 
     /// Returns whether a need fits.
     #[inline]
-    pub(super) fn admits(&self, need: JobNeed<'_>) -> bool {
+    pub(crate) fn admits(&self, need: JobNeed<'_>) -> bool {
         self.find(need).is_some()
     }
 
     /// Finds a seat for a need in what is free here and there; `None` where it does not fit in
     /// both.
-    pub(super) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
+    pub(crate) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
         if !self.covers(need) || !other.covers(need) {
             return None;
         }
@@ -86,21 +95,21 @@ impl OpenRoom {
     }
 
     /// Takes a need, on its seat.
-    pub(super) fn take(&mut self, need: JobNeed<'_>) {
+    pub(crate) fn take(&mut self, need: JobNeed<'_>) {
         self.procs -= i64::from(need.procs);
         deduct(&mut self.amounts, need.amounts);
         self.change_seat(need, -1);
     }
 
     /// Gives a need back, of its seat.
-    pub(super) fn give(&mut self, need: JobNeed<'_>) {
+    pub(crate) fn give(&mut self, need: JobNeed<'_>) {
         self.procs += i64::from(need.procs);
         release(&mut self.amounts, need.amounts);
         self.change_seat(need, 1);
     }
 
     /// Gives cores of a node back that were out.
-    pub(super) fn give_cores(&mut self, node: u32, cores: i64) {
+    pub(crate) fn give_cores(&mut self, node: u32, cores: i64) {
         self.procs += cores;
         if let Some(levels) = &mut self.nodes {
             levels.add_cores(node as usize, cores);
@@ -108,7 +117,7 @@ impl OpenRoom {
     }
 
     /// Adds an amount to what is free of a resource; below 0 takes it away.
-    pub(super) fn alter(&mut self, resource: ResourceId, change: i64) {
+    pub(crate) fn alter(&mut self, resource: ResourceId, change: i64) {
         if let Some(amount) = self.amounts.get_mut(resource.index()) {
             *amount += change;
         }
@@ -121,14 +130,14 @@ impl OpenRoom {
     }
 
     /// Returns whether no more is taken than there is.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         self.procs >= 0
             && self.amounts.iter().all(|&amount| amount >= 0)
             && self.nodes.as_ref().is_none_or(|levels| levels.amounts().iter().all(|&amount| amount >= 0))
     }
 
     /// Returns whether a job that gives this back makes up for some of what is lacking.
-    pub(super) fn gains_by(&self, need: JobNeed<'_>) -> bool {
+    pub(crate) fn gains_by(&self, need: JobNeed<'_>) -> bool {
         let on_nodes = |levels: &NodeLevels, seat: &NodeSeat| {
             seat.on.iter().any(|&(node, _)| levels.row(node as usize).iter().any(|&amount| amount < 0))
         };
@@ -140,16 +149,56 @@ impl OpenRoom {
     }
 }
 
+/// Room that there is in the end, if no job comes any more: whether a job is ever to start.
+pub(crate) struct LastingRoom {
+    /// Processors that do not go for good.
+    most: Procs,
+    /// Room over time, where jobs are placed on nodes: one may fit before processors go for good.
+    plan: Option<PlanRoom>,
+}
+
+impl LastingRoom {
+    /// Room beside these running jobs.
+    pub(crate) fn of(running: &Believed, outlook: &Outlook, view: &View<'_>) -> LastingRoom {
+        let plan = view.nodes().map(|_| {
+            let mut plan = PlanRoom::empty();
+            plan.fill(running, &[], view);
+            plan
+        });
+        LastingRoom { most: outlook.in_the_end(view.machine().procs), plan }
+    }
+
+    /// Returns whether a need can be met at some time.
+    pub(crate) fn holds(&self, need: JobNeed<'_>, span: Span, now: Time) -> bool {
+        match &self.plan {
+            Some(plan) => plan.earliest(need, span, now).is_some(),
+            None => need.procs <= self.most,
+        }
+    }
+}
+
+/// Returns whether room comes back by ends of running jobs alone, on whichever processors: then a
+/// walk over these ends finds what a plan would.
+#[inline]
+pub(crate) fn hangs_on_ends(view: &View<'_>) -> bool {
+    view.outlook().is_none() && view.nodes().is_none()
+}
+
+/// Returns the nodes with what is free and up on each; `None` where jobs are not placed on such.
+pub(crate) fn open_nodes(view: &View<'_>) -> Option<(Arc<NodeFloor>, NodeLevels)> {
+    view.nodes().map(|nodes| (Arc::clone(nodes.shared_floor()), nodes.up(view.outlook()).0))
+}
+
 /// Starts jobs on their seats: names processors of the nodes, where jobs are placed on such.
 #[derive(Default)]
-pub(super) struct SeatNamer {
+pub(crate) struct SeatNamer {
     /// Processors that the starts of this pass leave, in words of 64; empty before the first.
     idle: Vec<u64>,
 }
 
 impl SeatNamer {
     /// Starts a job until `end`, as far as possible on processors that stay until then.
-    pub(super) fn start(
+    pub(crate) fn start(
         &mut self,
         (id, why): (JobId, StartReason),
         end: Time,
@@ -174,7 +223,7 @@ impl SeatNamer {
 /// With them every search repeats the maximum over resources until it is stable. On nodes it keeps
 /// the seat of each job that is planned in it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct PlanRoom {
+pub(crate) struct PlanRoom {
     /// Unused on nodes.
     procs: Profile,
     pools: Option<Box<PoolProfile>>,
@@ -205,7 +254,7 @@ struct TakenReservation {
 
 /// A state of a [`PlanRoom`] to go back to.
 #[must_use = "a mark that is never rolled back keeps the trail growing"]
-pub(super) struct RoomMark {
+pub(crate) struct RoomMark {
     procs: ProfileMark,
     trail: usize,
     /// Nodes and pools as they were.
@@ -217,29 +266,29 @@ type KindBounds = BTreeMap<(DemandId, Procs), Bounds>;
 
 impl PlanRoom {
     /// These processors and no further resources.
-    pub(super) fn of(procs: Profile) -> PlanRoom {
+    pub(crate) fn of(procs: Profile) -> PlanRoom {
         PlanRoom { procs, pools: None, nodes: None, supply: Vec::new(), trail: Vec::new(), marks: 0 }
     }
 
     /// No processors at all.
-    pub(super) fn empty() -> PlanRoom {
+    pub(crate) fn empty() -> PlanRoom {
         PlanRoom::of(Profile::new(Time::MIN, 0))
     }
 
     /// Returns whether processors are all that is counted.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.pools.is_none() && self.nodes.is_none()
     }
 
     /// The processors, where they are all that is counted.
-    pub(super) fn counts(&self) -> &Profile {
+    pub(crate) fn counts(&self) -> &Profile {
         &self.procs
     }
 
     /// Becomes what the running jobs leave, as they are believed to end; `guests` count as gone.
     /// The seats of planned jobs stay known.
-    pub(super) fn fill(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
+    pub(crate) fn fill(&mut self, running: &Believed, guests: &[RunningJob], view: &View<'_>) {
         if view.nodes().is_none() {
             let free = view.free() + guests.iter().map(|guest| guest.procs).sum::<Procs>();
             running.fill(&mut self.procs, view, free);
@@ -251,7 +300,7 @@ impl PlanRoom {
     }
 
     /// [`PlanRoom::fill`] for ends in ascending order of time.
-    pub(super) fn fill_ends(&mut self, ends: &[RunningJob], view: &View<'_>) {
+    pub(crate) fn fill_ends(&mut self, ends: &[RunningJob], view: &View<'_>) {
         if view.nodes().is_none() {
             let listed = |id| ends.iter().find(|job| job.id == id).map(|job| job.end);
             let end_of = |id| listed(id).unwrap_or_else(|| view.predicted_end(id));
@@ -291,7 +340,7 @@ impl PlanRoom {
     }
 
     /// Becomes a copy of another; keeps its own memory.
-    pub(super) fn copy_from(&mut self, other: &PlanRoom) {
+    pub(crate) fn copy_from(&mut self, other: &PlanRoom) {
         self.procs.copy_from(&other.procs);
         self.supply.clone_from(&other.supply);
         match (&mut self.pools, &other.pools) {
@@ -309,7 +358,7 @@ impl PlanRoom {
 
     /// Returns the times at which free amounts may change, in ascending order. The present and the
     /// starts and ends of all jobs are among them.
-    pub(super) fn times(&self) -> Cow<'_, [Time]> {
+    pub(crate) fn times(&self) -> Cow<'_, [Time]> {
         let times = match &self.nodes {
             // Every job needs processors.
             None => self.procs.times(),
@@ -326,7 +375,7 @@ impl PlanRoom {
 
     /// Returns the earliest time from `from` on at which the need is free for so long.
     #[inline(always)]
-    pub(super) fn earliest(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(crate) fn earliest(&self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         match &self.pools {
             None => self.procs.earliest(need.procs, span, from),
             Some(_) => self.find(need, span, (from, Time::MAX)).map(|place| place.0),
@@ -336,7 +385,7 @@ impl PlanRoom {
     /// Finds the earliest time from `from` on at which the need is free for so long, and its seat
     /// then; `None` if that is later than `latest`.
     #[inline]
-    pub(super) fn find(&self, need: JobNeed<'_>, span: Span, (from, latest): (Time, Time)) -> Option<(Time, NodeSeat)> {
+    pub(crate) fn find(&self, need: JobNeed<'_>, span: Span, (from, latest): (Time, Time)) -> Option<(Time, NodeSeat)> {
         let at = match (&self.pools, &self.nodes) {
             (None, _) => self.procs.earliest(need.procs, span, from)?,
             (Some(pools), None) => pool_plan::earliest(&self.procs, pools, need.procs, need.amounts, span, from)?,
@@ -347,7 +396,7 @@ impl PlanRoom {
 
     /// Returns whether the need is free from `from` on for so long.
     #[inline(always)]
-    pub(super) fn fits(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
+    pub(crate) fn fits(&self, from: Time, span: Span, need: JobNeed<'_>) -> bool {
         match (&self.pools, &self.nodes) {
             (None, _) => self.procs.fits(from, span, need.procs),
             (Some(pools), None) => self.procs.fits(from, span, need.procs) && pools.fits(from, span, need.amounts),
@@ -357,7 +406,7 @@ impl PlanRoom {
 
     /// Computes a condition that a job fulfils which starts now beside everything planned, on no
     /// more than `free` processors: of counts, by which a queue can be searched.
-    pub(super) fn climb(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
+    pub(crate) fn climb(&self, stairs: &mut FitStairs, now: Time, free: Procs) {
         match self.nodes {
             None => stairs.beside(&self.procs, now, free),
             Some(_) => {
@@ -369,7 +418,7 @@ impl PlanRoom {
 
     /// Finds a seat for a need that starts now, where it is free for so long. `left` is what is
     /// really free: in a plan, jobs that should have ended hold nothing any more.
-    pub(super) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &OpenRoom) -> Option<NodeSeat> {
+    pub(crate) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &OpenRoom) -> Option<NodeSeat> {
         if !left.covers(need) {
             return None;
         }
@@ -388,7 +437,7 @@ impl PlanRoom {
     /// Takes a need from `from` until `to`, on the seat that it wishes, or on one that is free
     /// then.
     #[inline(always)]
-    pub(super) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+    pub(crate) fn reserve(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if self.nodes.is_none() {
             self.procs.reserve(from, to, need.procs);
         }
@@ -413,7 +462,7 @@ impl PlanRoom {
 
     /// Takes a need at its earliest place from `from` on, and returns that place.
     #[inline(always)]
-    pub(super) fn place(&mut self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
+    pub(crate) fn place(&mut self, need: JobNeed<'_>, span: Span, from: Time) -> Option<Time> {
         if self.pools.is_none() {
             return self.procs.place(need.procs, span, from);
         }
@@ -428,7 +477,7 @@ impl PlanRoom {
     }
 
     /// Gives a need back that was planned from `from` until `to`.
-    pub(super) fn release(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+    pub(crate) fn release(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if let Some(pools) = &mut self.pools {
             pools.release(from, to, need.amounts);
         }
@@ -444,7 +493,7 @@ impl PlanRoom {
     }
 
     /// Gives back, on nodes, what was taken last.
-    pub(super) fn give_back(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
+    pub(crate) fn give_back(&mut self, from: Time, to: Time, need: JobNeed<'_>) {
         if let (Some(pools), Some(nodes), Some(wish)) = (&mut self.pools, &mut self.nodes, need.on)
             && let Some(seat) = nodes.seats.remove(&wish.id)
         {
@@ -455,44 +504,44 @@ impl PlanRoom {
 
     /// Returns the seat of a planned job; `None` where it has none.
     #[inline]
-    pub(super) fn seat_of(&self, id: JobId) -> Option<&NodeSeat> {
+    pub(crate) fn seat_of(&self, id: JobId) -> Option<&NodeSeat> {
         self.nodes.as_ref()?.seats.get(&id)
     }
 
     /// A planned job leaves the plan. Returns its seat; an empty one where it has none.
-    pub(super) fn leaves(&mut self, id: JobId) -> NodeSeat {
+    pub(crate) fn leaves(&mut self, id: JobId) -> NodeSeat {
         self.nodes.as_mut().and_then(|nodes| nodes.seats.remove(&id)).unwrap_or_default()
     }
 
     /// The seats of all planned jobs, which are known here no more.
-    pub(super) fn take_seats(&mut self) -> BTreeMap<JobId, NodeSeat> {
+    pub(crate) fn take_seats(&mut self) -> BTreeMap<JobId, NodeSeat> {
         self.nodes.as_mut().map(|nodes| std::mem::take(&mut nodes.seats)).unwrap_or_default()
     }
 
     /// The seats of all planned jobs.
-    pub(super) fn seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
+    pub(crate) fn seats(&self) -> Option<&BTreeMap<JobId, NodeSeat>> {
         self.nodes.as_ref().map(|nodes| &nodes.seats)
     }
 
     /// The planned jobs have these seats.
-    pub(super) fn set_seats(&mut self, seats: BTreeMap<JobId, NodeSeat>) {
+    pub(crate) fn set_seats(&mut self, seats: BTreeMap<JobId, NodeSeat>) {
         if let Some(nodes) = &mut self.nodes {
             nodes.seats = seats;
         }
     }
 
     /// Number of nodes; 0 where none are known.
-    pub(super) fn breadth(&self) -> usize {
+    pub(crate) fn breadth(&self) -> usize {
         self.nodes.as_ref().map_or(0, |nodes| nodes.profile.breadth())
     }
 
     /// Free processors in all at its beginning, where jobs are placed on nodes.
-    pub(super) fn cores_at_first(&self) -> i64 {
+    pub(crate) fn cores_at_first(&self) -> i64 {
         self.nodes.as_ref().map_or(0, |nodes| nodes.profile.cores_at_first())
     }
 
     /// Forgets what lies before the present.
-    pub(super) fn advance(&mut self, now: Time) {
+    pub(crate) fn advance(&mut self, now: Time) {
         self.procs.advance(now);
         self.supply.retain(|&at| at > now);
         if let Some(pools) = &mut self.pools {
@@ -504,14 +553,14 @@ impl PlanRoom {
     }
 
     /// Marks the state to go back to.
-    pub(super) fn mark(&mut self) -> RoomMark {
+    pub(crate) fn mark(&mut self) -> RoomMark {
         self.marks += 1;
         let nodes = self.nodes.as_ref().map(|nodes| (nodes.clone(), self.pools.clone()));
         RoomMark { procs: self.procs.mark(), trail: self.trail.len(), nodes }
     }
 
     /// Goes back to a mark: the youngest that has not been rolled back.
-    pub(super) fn rollback(&mut self, mark: RoomMark) {
+    pub(crate) fn rollback(&mut self, mark: RoomMark) {
         self.procs.rollback(mark.procs);
         self.marks -= 1;
         if let Some((nodes, pools)) = mark.nodes {
@@ -525,12 +574,12 @@ impl PlanRoom {
     }
 
     /// Puts all waiting jobs of a plan back, in its order, each at its earliest place that is no
-    /// earlier than `ready` says: as [`compress`](super::planned::compress), over everything.
+    /// earlier than `ready` says: as [`compress`](planned::compress), over everything.
     ///
     /// On nodes a job might come later than it was planned because another is on other nodes than
     /// before. Then all keep their nodes and move up one after the other, the others in place: no
     /// job moves back.
-    pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
+    pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut [P],
         ready: impl Fn(JobId) -> Time,
@@ -538,7 +587,7 @@ impl PlanRoom {
         mut moved: impl FnMut(&mut P, Time),
     ) {
         if self.is_plain() {
-            return super::planned::compress(plan, &mut self.procs, view.now(), moved);
+            return planned::compress(plan, &mut self.procs, view.now(), moved);
         }
         let old: Vec<PlannedJob> = plan.iter().map(|job| *job.as_ref()).collect();
         let mut new = old.clone();
@@ -692,7 +741,7 @@ impl NodeRoom {
 impl PlannedJob {
     /// Needs of the job, as the view knows them.
     #[inline]
-    pub(super) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
+    pub(crate) fn need<'a>(&self, view: &View<'a>) -> JobNeed<'a> {
         JobNeed { procs: self.procs, ..view.need(self.id) }
     }
 }

@@ -3,15 +3,15 @@
 use super::{PlannedJob, compress_in_place};
 use crate::model::Time;
 use crate::parts::{Chunked, Profile, RunningJob};
-use crate::policy::{Outlook, View};
+use drystone_engine::policy::{Outlook, View};
 use serde::{Deserialize, Serialize};
 
 /// From this many planned jobs on a plan is kept in place. Below, flat arrays are faster.
-pub(in crate::policy) const DEEP: usize = 32;
+pub(crate) const DEEP: usize = 32;
 
 /// Processors that are given back, or, below 0, taken for longer, than a profile shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(in crate::policy) struct DeepEdit {
+pub(crate) struct DeepEdit {
     from: Time,
     to: Time,
     procs: i32,
@@ -19,7 +19,7 @@ pub(in crate::policy) struct DeepEdit {
 
 /// The profile of running and planned jobs, and what has changed since it was settled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::policy) struct Deep {
+pub(crate) struct Deep {
     profile: Chunked,
     edits: Vec<DeepEdit>,
 }
@@ -28,11 +28,7 @@ impl Deep {
     /// Takes a compact plan over, where that is possible: no job is without a place, no window is
     /// announced and nothing is drained. The processors that are out, and their expected returns,
     /// stay as they are until all is planned again.
-    pub(in crate::policy) fn take_over<P: AsRef<PlannedJob>>(
-        profile: &Profile,
-        plan: &[P],
-        view: &View<'_>,
-    ) -> Option<Deep> {
+    pub(crate) fn take_over<P: AsRef<PlannedJob>>(profile: &Profile, plan: &[P], view: &View<'_>) -> Option<Deep> {
         let placed = plan.last().is_none_or(|last| last.as_ref().start < Time::MAX);
         let steady = view.outlook().is_none_or(Outlook::only_returns);
         let possible = placed && steady && Chunked::counts(view.machine().procs);
@@ -40,13 +36,13 @@ impl Deep {
     }
 
     /// Gives the profile back.
-    pub(in crate::policy) fn into_profile(self) -> Profile {
+    pub(crate) fn into_profile(self) -> Profile {
         self.profile.into()
     }
 
     /// A job was believed to run, or planned, until `job.end`; it is no more, or only until `end`;
     /// or until then, which is later.
-    pub(in crate::policy) fn ends_at(&mut self, job: RunningJob, end: Time) {
+    pub(crate) fn ends_at(&mut self, job: RunningJob, end: Time) {
         let procs = job.procs as i32;
         let edit = if end < job.end {
             DeepEdit { from: end, to: job.end, procs }
@@ -57,13 +53,13 @@ impl Deep {
     }
 
     /// A planned job leaves the plan.
-    pub(in crate::policy) fn leaves(&mut self, job: &PlannedJob) {
+    pub(crate) fn leaves(&mut self, job: &PlannedJob) {
         self.edits.push(DeepEdit { from: job.start, to: job.end(), procs: job.procs as i32 });
     }
 
     /// Compresses the plan as of now, with what has changed. `false` if it is impossible now: some
     /// jobs must move back.
-    pub(in crate::policy) fn compress<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
+    pub(crate) fn compress<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>(
         &mut self,
         plan: &mut Vec<P>,
         now: Time,
@@ -91,17 +87,17 @@ impl Deep {
     }
 
     /// The earliest place of a job, which is no earlier than `bound`.
-    pub(in crate::policy) fn earliest(&self, job: &PlannedJob, bound: Time) -> Time {
+    pub(crate) fn earliest(&self, job: &PlannedJob, bound: Time) -> Time {
         self.profile.earliest(job.procs as i32, job.span, bound).unwrap_or(Time::MAX)
     }
 
     /// Takes the place of a job.
-    pub(in crate::policy) fn reserve(&mut self, job: &PlannedJob) {
+    pub(crate) fn reserve(&mut self, job: &PlannedJob) {
         self.profile.add(job.start, job.end(), -(job.procs as i32));
     }
 
     /// All newcomers have their places.
-    pub(in crate::policy) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.profile.settle();
     }
 }

@@ -2,22 +2,22 @@
 
 use crate::model::{JobId, Time};
 use crate::parts::{JobNodeNeed, NeedWithSeat, NodeFloor, NodeSeat};
-use crate::policy::node_outlook::core_returns;
-use crate::policy::planned::Believed;
-use crate::policy::room::{OpenRoom, PlanRoom, SeatWish};
-use crate::policy::{FreeNodes, View};
+use crate::room::node_outlook::core_returns;
+use crate::room::planned::Believed;
+use crate::room::{OpenRoom, PlanRoom, SeatWish};
+use drystone_engine::policy::View;
 use std::sync::Arc;
 
 /// Nodes that the jobs of a task are placed on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoalNodes {
-    pub(super) floor: Arc<NodeFloor>,
+    pub(crate) floor: Arc<NodeFloor>,
     /// Room that the running jobs leave over time, further resources included.
-    pub(super) room: PlanRoom,
+    pub(crate) room: PlanRoom,
     /// Room now.
-    pub(super) free: OpenRoom,
+    pub(crate) free: OpenRoom,
     /// Cores that come back where none go before: when, of which node, and their number.
-    pub(super) returns: Vec<(Time, u32, i64)>,
+    pub(crate) returns: Vec<(Time, u32, i64)>,
     /// Seats of the running jobs, in the order of the task.
     held: Vec<NeedWithSeat>,
     /// The waiting jobs and their needs, in the order of the task.
@@ -25,8 +25,9 @@ pub struct GoalNodes {
 }
 
 impl GoalNodes {
-    /// Nodes with these running and waiting jobs.
-    pub(super) fn new(running: &Believed, queue: &[JobId], nodes: &FreeNodes, view: &View<'_>) -> GoalNodes {
+    /// Nodes with these running and waiting jobs; `None` where jobs are not placed on such.
+    pub(crate) fn of(running: &Believed, queue: &[JobId], view: &View<'_>) -> Option<Box<GoalNodes>> {
+        let nodes = view.nodes()?;
         let mut room = PlanRoom::empty();
         room.fill(running, &[], view);
         let seat = |id: JobId| {
@@ -35,30 +36,30 @@ impl GoalNodes {
                 seat: NodeSeat::default(),
             })
         };
-        GoalNodes {
+        Some(Box::new(GoalNodes {
             floor: Arc::clone(nodes.shared_floor()),
             room,
             free: OpenRoom::of_now(view),
             returns: core_returns(nodes.floor(), view),
             held: running.iter().map(|job| seat(job.id)).collect(),
             waiting: queue.iter().map(|&id| (id, Arc::clone(nodes.need_of(view.job(id))))).collect(),
-        }
+        }))
     }
 
     /// Returns these nodes with some of the waiting jobs.
-    pub(super) fn with_some(&self, places: &[u32]) -> GoalNodes {
+    pub(crate) fn with_some(&self, places: &[u32]) -> GoalNodes {
         let waiting = places.iter().map(|&place| self.waiting[place as usize].clone()).collect();
         GoalNodes { waiting, ..self.clone() }
     }
 
     /// Wish of a waiting job.
-    pub(super) fn wish(&self, place: usize) -> SeatWish<'_> {
+    pub(crate) fn wish(&self, place: usize) -> SeatWish<'_> {
         let (id, need) = &self.waiting[place];
         SeatWish { id: *id, need, floor: &self.floor, seat: None }
     }
 
     /// Seat of a running job.
-    pub(super) fn seat(&self, at: usize) -> SeatWish<'_> {
+    pub(crate) fn seat(&self, at: usize) -> SeatWish<'_> {
         let NeedWithSeat { need, seat } = &self.held[at];
         SeatWish { id: JobId::default(), need, floor: &self.floor, seat: Some(seat) }
     }

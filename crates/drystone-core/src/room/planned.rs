@@ -7,15 +7,15 @@ mod horizon;
 mod in_place;
 mod stairs;
 
-use super::{Outlook, Param, Takes, View};
 use crate::model::{JobId, Procs, Span, Time};
 use crate::parts::{Profile, RunningJob, RunningSet};
-pub(super) use bounds::Bounds;
-pub(super) use deep::{DEEP, Deep};
+pub(crate) use bounds::Bounds;
+pub(crate) use deep::{DEEP, Deep};
+use drystone_engine::policy::{Outlook, Param, Takes, View};
 pub use horizon::Horizon;
-pub(super) use in_place::compress_in_place;
+pub(crate) use in_place::compress_in_place;
 use serde::{Deserialize, Serialize};
-pub(super) use stairs::StartStairs;
+pub(crate) use stairs::StartStairs;
 use std::collections::BTreeMap;
 
 /// Moment at which a policy takes note of a job that ended before its predicted end.
@@ -31,13 +31,13 @@ pub enum Notice {
 
 impl Notice {
     /// The values with their names in policy texts.
-    pub(super) const NAMES: &'static [(&'static str, Notice)] =
+    pub(crate) const NAMES: &'static [(&'static str, Notice)] =
         &[("immediate", Notice::Immediate), ("late", Notice::Late)];
 }
 
 /// Belief of a plan about a running job that has outlived its prediction: one rule for all
 /// families, and the older one, which studies keep.
-pub(super) const OVERDUE: Param = Param::new(
+pub(crate) const OVERDUE: Param = Param::new(
     "overdue",
     "extended",
     &[Takes::Words(&["extended", "again"])],
@@ -48,45 +48,45 @@ pub(super) const OVERDUE: Param = Param::new(
 
 /// A waiting job with its planned start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct PlannedJob {
+pub(crate) struct PlannedJob {
     /// Planned start; [`Time::MAX`] before it is planned.
-    pub(super) start: Time,
+    pub(crate) start: Time,
     /// Identity of the job.
-    pub(super) id: JobId,
+    pub(crate) id: JobId,
     /// Processors it needs.
-    pub(super) procs: Procs,
+    pub(crate) procs: Procs,
     /// Time for which it is planned to need them. At least 1 s: even a job without run time needs
     /// its processors for an instant.
-    pub(super) span: Span,
+    pub(crate) span: Span,
 }
 
 impl PlannedJob {
     /// A job that has no place in the plan yet, with its prediction of now.
-    pub(super) fn new(id: JobId, view: &View<'_>) -> PlannedJob {
+    pub(crate) fn new(id: JobId, view: &View<'_>) -> PlannedJob {
         let span = view.prediction(id).max(Span(1));
         PlannedJob { start: Time::MAX, id, procs: view.job(id).procs, span }
     }
 
     /// A job with no place in the plan yet, with another size than the preferred.
-    pub(super) fn sized(id: JobId, procs: Procs, view: &View<'_>) -> PlannedJob {
+    pub(crate) fn sized(id: JobId, procs: Procs, view: &View<'_>) -> PlannedJob {
         PlannedJob { start: Time::MAX, id, procs, span: view.prediction_at(id, procs).max(Span(1)) }
     }
 
     /// Planned end.
     #[inline]
-    pub(super) fn end(&self) -> Time {
+    pub(crate) fn end(&self) -> Time {
         self.start.saturating_add(self.span)
     }
 
     /// The order of a plan: by planned start, then arrival.
     #[inline]
-    pub(super) fn key(&self) -> (Time, JobId) {
+    pub(crate) fn key(&self) -> (Time, JobId) {
         (self.start, self.id)
     }
 
     /// Plans the job at its earliest place, which is known to lie no earlier than `from`, and takes
     /// its processors out of the profile. O(steps).
-    pub(super) fn place(&mut self, profile: &mut Profile, from: Time) {
+    pub(crate) fn place(&mut self, profile: &mut Profile, from: Time) {
         // No job is wider than the machine. One that is wider than what is up, and it is not known
         // for how long, has no place.
         self.start = profile.place(self.procs, self.span, from).unwrap_or(Time::MAX);
@@ -111,7 +111,7 @@ impl AsMut<PlannedJob> for PlannedJob {
 ///
 /// No job moves back if the plan fitted the profile before: what moved up leaves its old place to
 /// those behind it. O(jobs × steps), of which [`Bounds`] spare most where many wait.
-pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
+pub(crate) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut [P],
     profile: &mut Profile,
     now: Time,
@@ -132,14 +132,14 @@ pub(super) fn compress<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
 }
 
 /// Sorts a plan by starts, then by ids.
-pub(super) fn in_order_of_starts<P: AsRef<PlannedJob>>(plan: &mut [P]) {
+pub(crate) fn in_order_of_starts<P: AsRef<PlannedJob>>(plan: &mut [P]) {
     plan.sort_unstable_by_key(|job| job.as_ref().key());
 }
 
 /// The running jobs as a plan believes in them: until when they run, and which have ended as far as
 /// the policy noticed.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Believed {
+pub(crate) struct Believed {
     notice: Notice,
     running: RunningSet,
     /// Believed ends of running jobs whose predicted end is past, or was never in the future.
@@ -156,7 +156,7 @@ pub(super) struct Believed {
 }
 
 impl Believed {
-    pub(super) fn new(notice: Notice) -> Believed {
+    pub(crate) fn new(notice: Notice) -> Believed {
         Believed {
             notice,
             running: RunningSet::default(),
@@ -169,18 +169,18 @@ impl Believed {
 
     /// Returns whether the policy looks up at this instant, given whether a job has arrived or is
     /// due: with late notice it does not see ends as they happen.
-    pub(super) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
+    pub(crate) fn looks_up(&self, now: Time, arrived_or_due: bool) -> bool {
         let end_has_come = self.woken || self.next_end().is_some_and(|end| end <= now);
         self.notice == Notice::Immediate || arrived_or_due || end_has_come
     }
 
     /// The time has come that the policy had asked to be woken at.
-    pub(super) fn woken(&mut self) {
+    pub(crate) fn woken(&mut self) {
         self.woken = true;
     }
 
     /// Takes note of processors that fail or return.
-    pub(super) fn capacity_changed(&mut self) {
+    pub(crate) fn capacity_changed(&mut self) {
         self.woken = true;
         self.doubtful = true;
     }
@@ -189,7 +189,7 @@ impl Believed {
     /// now or when the last profile was made, the running jobs did not fit the machine. `guests`
     /// are processors of running jobs that are not listed here. O(running jobs) after foreign jobs
     /// and changes of capacity, else O(1).
-    pub(super) fn doubts(&mut self, guests: Procs, view: &View<'_>) -> bool {
+    pub(crate) fn doubts(&mut self, guests: Procs, view: &View<'_>) -> bool {
         if !self.doubtful {
             return false;
         }
@@ -199,14 +199,14 @@ impl Believed {
     }
 
     /// A job has ended.
-    pub(super) fn ended(&mut self, job: JobId, predicted_end: Time, now: Time) {
+    pub(crate) fn ended(&mut self, job: JobId, predicted_end: Time, now: Time) {
         let end = self.extended.remove(&job).unwrap_or(predicted_end);
         self.unnoticed.push((job, end, end > now));
     }
 
     /// Takes note of all ends; `early` receives the jobs that ended before their believed ends,
     /// with those ends. Returns whether there was one.
-    pub(super) fn notice_ends(&mut self, mut early: impl FnMut(RunningJob)) -> bool {
+    pub(crate) fn notice_ends(&mut self, mut early: impl FnMut(RunningJob)) -> bool {
         let mut any = false;
         self.woken = false;
         for (id, end, is_early) in self.unnoticed.drain(..) {
@@ -221,7 +221,7 @@ impl Believed {
 
     /// The prediction of a running job was `old` and has changed. Returns the job as it was
     /// believed in, and when it is believed to end now.
-    pub(super) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(RunningJob, Time)> {
+    pub(crate) fn repredicted(&mut self, job: JobId, old: Span, view: &View<'_>) -> Option<(RunningJob, Time)> {
         let (prediction, predicted) = (view.prediction(job), view.predicted_end(job));
         let old = self.extended.remove(&job).unwrap_or(predicted - (prediction - old));
         // Even now it needs its processors for an instant.
@@ -236,14 +236,14 @@ impl Believed {
 
     /// The prediction of a running job was `old` and has changed; when it is believed to end has
     /// not.
-    pub(super) fn unmoved(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    pub(crate) fn unmoved(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job) - (view.prediction(job) - old);
         self.extended.entry(job).or_insert(end);
     }
 
     /// The prediction of a running job was `old` and has changed; it is believed to end no earlier
     /// than it was.
-    pub(super) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
+    pub(crate) fn prolonged(&mut self, job: JobId, old: Span, view: &View<'_>) {
         let end = view.predicted_end(job);
         let believed = self.extended.get(&job).copied().unwrap_or(end - (view.prediction(job) - old));
         if let Some(running) = self.running.remove(believed, job) {
@@ -253,14 +253,14 @@ impl Believed {
     }
 
     /// A running job has gone without having ended.
-    pub(super) fn stopped(&mut self, job: JobId, predicted_end: Time) {
+    pub(crate) fn stopped(&mut self, job: JobId, predicted_end: Time) {
         let end = self.extended.remove(&job).unwrap_or(predicted_end);
         self.running.remove(end, job);
         self.woken = true;
     }
 
     /// A job runs that the policy has not started.
-    pub(super) fn runs(&mut self, id: JobId, view: &View<'_>) {
+    pub(crate) fn runs(&mut self, id: JobId, view: &View<'_>) {
         let (predicted, procs) = (view.predicted_end(id), view.job(id).procs);
         let mut job = RunningJob { end: predicted, id, procs };
         if predicted <= view.now() {
@@ -273,7 +273,7 @@ impl Believed {
     }
 
     /// A job starts as planned.
-    pub(super) fn start(&mut self, job: &PlannedJob, view: &View<'_>) {
+    pub(crate) fn start(&mut self, job: &PlannedJob, view: &View<'_>) {
         let end = view.now() + job.span;
         if view.prediction_at(job.id, job.procs) < job.span {
             self.extended.insert(job.id, end);
@@ -282,26 +282,26 @@ impl Believed {
     }
 
     /// The first job that still runs at the end it was believed to have.
-    pub(super) fn overdue(&self, now: Time) -> Option<RunningJob> {
+    pub(crate) fn overdue(&self, now: Time) -> Option<RunningJob> {
         self.running.first().filter(|job| job.end <= now)
     }
 
     /// A running job is believed to end at `end` from now on.
-    pub(super) fn extend(&mut self, job: RunningJob, end: Time) {
+    pub(crate) fn extend(&mut self, job: RunningJob, end: Time) {
         self.running.remove(job.end, job.id);
         self.running.insert(RunningJob { end, ..job });
         self.extended.insert(job.id, end);
     }
 
     /// Forgets a running job.
-    pub(super) fn forget(&mut self, job: RunningJob) {
+    pub(crate) fn forget(&mut self, job: RunningJob) {
         self.running.remove(job.end, job.id);
     }
 
     /// A job that has outlived its prediction is believed to need as long again as it is overdue,
     /// at least a minute. `overdue` receives each such job, with its new end. Returns whether there
     /// was one.
-    pub(super) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(RunningJob, Time)) -> bool {
+    pub(crate) fn extend_overdue(&mut self, view: &View<'_>, mut overdue: impl FnMut(RunningJob, Time)) -> bool {
         let mut any = false;
         while let Some(job) = self.overdue(view.now()) {
             let end = grace(&job, view);
@@ -314,54 +314,54 @@ impl Believed {
 
     /// Returns the believed end of the first running job to end.
     #[inline]
-    pub(super) fn next_end(&self) -> Option<Time> {
+    pub(crate) fn next_end(&self) -> Option<Time> {
         self.running.first().map(|job| job.end)
     }
 
     /// Returns whether the running jobs and those on further `guests` processors fit the machine;
     /// false only after foreign starts: then the processors that a job gives back may not become
     /// free. O(running jobs).
-    pub(super) fn fit(&self, guests: Procs, view: &View<'_>) -> bool {
+    pub(crate) fn fit(&self, guests: Procs, view: &View<'_>) -> bool {
         let held: u64 = self.running.iter().map(|job| u64::from(job.procs)).sum();
         let down = view.outlook().map_or(0, Outlook::down);
         held + u64::from(guests) + u64::from(view.free()) + u64::from(down) == u64::from(view.machine().procs)
     }
 
     /// Returns whether ends are noticed late.
-    pub(super) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         self.notice == Notice::Late
     }
 
     /// Returns the time at which a policy with this notice and this first planned start has to be
     /// woken, if `ends` matter to it in any case. Late notice of ends matters only to jobs that
     /// wait.
-    pub(super) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
+    pub(crate) fn wake(&self, first_start: Option<Time>, ends: bool) -> Option<Time> {
         let noticed = self.notice == Notice::Late && first_start.is_some();
         let end = if ends || noticed { self.next_end() } else { None };
         first_start.into_iter().chain(end).min()
     }
 
     /// The running jobs in the order of their believed ends.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &RunningJob> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &RunningJob> {
         self.running.iter()
     }
 
     /// Makes the profile that of the running jobs, with `free` processors free now. O(running
     /// jobs).
-    pub(super) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
+    pub(crate) fn fill(&self, profile: &mut Profile, view: &View<'_>, free: Procs) {
         let ends = self.running.iter().map(|job| (job.end, job.procs));
         view.fill_believing(profile, free, ends, |id| self.end_of(id, view));
     }
 
     /// Returns the believed end of a running job.
-    pub(super) fn end_of(&self, id: JobId, view: &View<'_>) -> Time {
+    pub(crate) fn end_of(&self, id: JobId, view: &View<'_>) -> Time {
         self.extended.get(&id).copied().unwrap_or_else(|| view.predicted_end(id))
     }
 }
 
 /// Returns the believed end of an overdue job: it runs as long again as it is overdue, at least a
 /// minute.
-pub(super) fn grace(job: &RunningJob, view: &View<'_>) -> Time {
+pub(crate) fn grace(job: &RunningJob, view: &View<'_>) -> Time {
     let overdue = view.now() - view.predicted_end(job.id);
     view.now() + overdue.max(Span::MINUTE)
 }
