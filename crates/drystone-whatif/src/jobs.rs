@@ -8,7 +8,7 @@ use super::state::{Applied, JobDraft, LeftOutJobs, node_hours};
 use super::supply;
 use super::words::count_things;
 use drystone::draw::RandomDraw;
-use drystone::log::transform::LoadFactor;
+use drystone::log::transform::{LoadFactor, scale_outages};
 use drystone::model::{Job, Outage, Span, Time};
 use drystone_slurm::conf::SlurmConf;
 use std::cmp::Reverse;
@@ -282,16 +282,9 @@ pub(super) fn load(
     }
 }
 
-/// Divides the times of outages as submit times are: each meets the jobs that it met, and those
-/// that did not meet each other still do not. Returns how many there are.
+/// Divides the times of outages as submit times are. Returns how many there are.
 fn compress(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
-    for outage in outages.iter_mut() {
-        outage.begin = factor.divide(outage.begin);
-        for time in [&mut outage.end, &mut outage.announced, &mut outage.expected] {
-            *time = time.map(|time| factor.divide(time));
-        }
-    }
-    outages.retain(|outage| outage.end.is_none_or(|end| end > outage.begin));
+    scale_outages(outages, factor);
     outages.len()
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn story(args: &ExplainArgs, input: &WorkloadInput) -> Result<JobStor
         }
     };
     let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
-    let PolicyFiles { priorities, platform, outages } = PolicyFiles::read(
+    let PolicyFiles { priorities, platform, outages, .. } = PolicyFiles::read(
         (args.priorities.as_deref(), args.platform.as_deref()),
         (&args.real, &args.failure),
         &spec,

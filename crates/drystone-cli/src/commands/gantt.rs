@@ -85,7 +85,7 @@ pub(crate) fn drawn(
     let id = args.job.map(|job| input::job(workload, job)).transpose()?;
     let mut experiment = input::untrimmed(args.log.study, input::UNSEEDED, &input.header);
     let given = (args.priorities.as_deref(), args.platform.as_deref());
-    let PolicyFiles { priorities, platform, outages } =
+    let PolicyFiles { priorities, platform, outages, .. } =
         PolicyFiles::read(given, (&args.real, &args.failure), &spec, input, &mut experiment)?;
     let mut segments = Segments::default();
     let mut story = Biography::new(id.unwrap_or(JobId(u32::MAX)), workload.machine().procs);

@@ -35,6 +35,8 @@ pub(crate) struct PolicyFiles {
     pub(crate) priorities: Option<Priorities>,
     pub(crate) platform: Platform,
     pub(crate) outages: Outages,
+    /// Those of a table or a site alone, without random failures.
+    pub(crate) recorded_outages: Outages,
 }
 
 impl PolicyFiles {

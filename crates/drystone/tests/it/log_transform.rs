@@ -1,10 +1,10 @@
 //! More load, on cases small enough to be done by hand.
 
 use drystone::log::outages;
-use drystone::log::transform::{LoadFactor, scale_load, shift};
+use drystone::log::transform::{LoadFactor, scale_load, scale_outages, shift};
 use drystone::model::{
-    Job, LogStatus, Machine, Provenance, Resource, ResourceTableBuilder, ResourceUnit, Span, SupplyStep, Time, Truth,
-    Workload,
+    Job, LogStatus, Machine, Outage, Provenance, Resource, ResourceTableBuilder, ResourceUnit, Span, SupplyStep, Time,
+    Truth, Which, Workload,
 };
 
 fn workload(submits: &[i64], provenance: Provenance) -> Workload {
@@ -85,4 +85,16 @@ fn outages_follow_the_log() {
         let both = scale_load(shifted, "2".parse().expect("a factor")).expect("scaled");
         assert_eq!(at(&both, table), [(250, Some(500))]);
     }
+}
+
+/// Outages come when the jobs around them do, and last half as long; one of a second is over before
+/// it begins, and an end that was expected in the first second comes in the next one.
+#[test]
+fn outages_move_with_the_jobs() {
+    let outage = |begin, end| Outage::window(Which::Count(2), Time(begin - 10), Time(begin), Time(end));
+    let mut list = vec![outage(100, 200), outage(300, 301), outage(400, 500).expected(Time(401))];
+    scale_outages(&mut list, "2".parse().expect("a factor"));
+    let times = |outage: &Outage| [Some(outage.begin), outage.end, outage.announced, outage.expected];
+    let right = [[50, 100, 45, 100], [200, 250, 195, 201]].map(|times| times.map(|at| Some(Time(at))));
+    assert_eq!(list.iter().map(times).collect::<Vec<_>>(), right);
 }

@@ -14,7 +14,11 @@ pub(super) struct CompareInputs<'a> {
     pub(super) priorities: Option<&'a Priorities>,
     pub(super) platform: Platform,
     pub(super) outages: &'a Outages,
+    /// Those of a table or a site alone, without random failures.
+    pub(super) recorded_outages: &'a Outages,
     pub(super) input: &'a WorkloadInput,
+    /// True to leave out a policy under which a job would wait for ever for power.
+    pub(super) spares: bool,
     /// Set when the work is to stop.
     pub(super) stop: &'a AtomicBool,
     /// True to measure the data of plots.

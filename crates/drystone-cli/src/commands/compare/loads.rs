@@ -3,10 +3,12 @@
 use super::bench::CompareInputs;
 use super::simulate::WatchedPolicy;
 use crate::exit::CommandFailure;
-use crate::input::WorkloadParts;
-use drystone::log::transform::{LoadFactor, scale_load};
+use crate::input::{PolicyFiles, WorkloadParts};
+use crate::meta::ExperimentMeta;
+use drystone::engine::Platform;
+use drystone::log::transform::{LoadFactor, scale_load, scale_outages};
 use drystone::metrics::Report;
-use drystone::model::Workload;
+use drystone::model::{Outages, Workload};
 use drystone::policy::PolicySpec;
 use drystone_report::LoadPoint;
 
@@ -48,6 +50,8 @@ pub(super) fn load_points(
         }
         let scaled = scale_load(workload.clone(), factor).map_err(CommandFailure::usage)?;
         let parts = WorkloadParts::of_jobs(&scaled, false, &bench.input.windows)?;
+        let (outages, platform) = outages_at(&bench, &scaled, factor)?;
+        let bench = CompareInputs { outages: &outages, platform, ..bench };
         let simulated = bench.simulate_all(&scaled, parts.as_slice(), specs, &[], None)?;
         let simulated: Option<Vec<WatchedPolicy>> = simulated.into_iter().collect();
         match simulated {
@@ -56,4 +60,20 @@ pub(super) fn load_points(
         }
     }
     Ok(Loads { points, left_out })
+}
+
+/// Returns the outages at a load, and the platform: recorded ones come as much faster as the jobs,
+/// random failures and checkpoints are those of the scaled workload.
+fn outages_at(
+    bench: &CompareInputs<'_>,
+    scaled: &Workload,
+    factor: LoadFactor,
+) -> Result<(Outages, Platform), CommandFailure> {
+    let mut recorded = bench.recorded_outages.list().to_vec();
+    scale_outages(&mut recorded, factor);
+    let outages = Outages::new(scaled.machine(), recorded)
+        .map_err(|error| CommandFailure::usage(format_args!("--outages at the load factor {factor}: {error}")))?;
+    let mut files = PolicyFiles { platform: bench.platform, outages, ..PolicyFiles::default() };
+    files.fail(&bench.args.common.failure, scaled, &mut ExperimentMeta::default())?;
+    Ok((files.outages, files.platform))
 }

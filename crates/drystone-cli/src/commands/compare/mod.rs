@@ -85,6 +85,8 @@ pub(crate) fn compare(args: &CompareArgs) -> CommandOutcome {
         priorities: files.priorities.as_ref(),
         platform: files.platform,
         outages: &files.outages,
+        recorded_outages: &files.recorded_outages,
+        spares: false,
         input: &input,
         stop,
         detailed: (common.details && !(common.format.for_people() && report_file.is_none()))
@@ -263,6 +265,8 @@ pub(crate) fn judged(
         priorities: files.priorities.as_ref(),
         platform: files.platform,
         outages: &files.outages,
+        recorded_outages: &files.recorded_outages,
+        spares: false,
         input,
         stop,
         detailed: common.details,
@@ -333,6 +337,7 @@ fn read_files(
         (files.platform, experiment.platform) = (platform, Some(meta));
     }
     files.outages = input.outages(&common.real, experiment)?;
+    files.recorded_outages = files.outages.clone();
     files.fail(&common.failure, workload, experiment)?;
     common.real.heard_by(specs, &files.outages, workload)?;
     Ok(files)

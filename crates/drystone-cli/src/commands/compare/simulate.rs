@@ -5,11 +5,12 @@ use super::{calibrate, candidates, policies};
 use crate::exit::CommandFailure;
 use crate::input;
 use crate::measuring::{config, details};
-use crate::output::excess;
 use crate::output::number::{NONE, change, duration, fixed};
+use crate::output::{excess, message};
 use crate::parallel;
 use crate::progress::WorkProgress;
-use drystone::experiment::{Experiment, ExperimentResult};
+use drystone::engine::SimulationError;
+use drystone::experiment::{Experiment, ExperimentError, ExperimentResult};
 use drystone::metrics::{MetricsConfig, Report};
 use drystone::model::{Span, Workload};
 use drystone::policy::PolicySpec;
@@ -121,8 +122,9 @@ impl CompareInputs<'_> {
         let (places, inexpensive) = self.in_order(whole, parts, &specs, &others, (&base.measured, waiting));
         let mut found: Vec<Option<WatchedPolicy>> = specs.iter().map(|_| None).collect();
         found[first] = Some(base);
+        let others = CompareInputs { spares: !self.asked(), ..*self };
         for (at, watched) in
-            places.iter().zip(self.simulate_all(whole, parts, &inexpensive, &excessive, Some(&told))?)
+            places.iter().zip(others.simulate_all(whole, parts, &inexpensive, &excessive, Some(&told))?)
         {
             found[*at] = watched;
         }
@@ -195,6 +197,16 @@ impl CompareInputs<'_> {
             at_work.change(|names| names.retain(|name| name != spec.text()));
             // Months that are simulated apart overlap in time.
             let watcher = watcher.filter(|_| parts.len() == 1);
+            if let Err(ExperimentError::Simulation(SimulationError::TooLittlePower { number, needs, left, .. })) =
+                &measured
+                && self.spares
+            {
+                message::note(&format!(
+                    "left out, since under it a job would wait for ever for power (job {number} for {needs} W of {left} W): {}",
+                    spec.text()
+                ));
+                return Ok(None);
+            }
             let measured = measured.map_err(|e| CommandFailure::experiment(spec.text(), e))?;
             if let (Some(told), Some(measured)) = (told, &measured) {
                 progress.tell(&told.line(spec.text(), &measured.report));

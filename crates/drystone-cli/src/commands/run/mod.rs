@@ -129,7 +129,7 @@ pub(crate) fn ran(
     let spec = input.policy(&input::in_study(&asked_policy(args)?, common.log.study)?)?;
     input.fits([&spec])?;
     let files_given = (common.priorities.as_deref(), common.platform.as_deref());
-    let PolicyFiles { priorities, platform, outages } =
+    let PolicyFiles { priorities, platform, outages, .. } =
         PolicyFiles::read(files_given, (&common.real, &common.failure), &spec, input, &mut experiment)?;
     let beyond = input.workload.resources().is_some_and(|table| table.counts() || table.fill().is_some());
     if args.stalls && beyond {

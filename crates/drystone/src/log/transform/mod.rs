@@ -17,7 +17,7 @@ pub(in crate::log) use talby_clock::TalbyClock;
 pub use window::{pieces, window};
 pub use windows::{LogWindow, WindowError, WindowLength, WindowPlacement, WindowRule, WindowRuleText};
 
-use crate::model::{Setting, Span, Time, TimeMove, Workload, WorkloadError};
+use crate::model::{Outage, Setting, Span, Time, TimeMove, Workload, WorkloadError};
 use std::sync::Arc;
 
 /// Scales the load: divides every submit time by `factor`, rounding down.
@@ -29,6 +29,21 @@ pub fn scale_load(workload: Workload, factor: LoadFactor) -> Result<Workload, Wo
     scaled.provenance.moves.push(factor.as_move());
     scaled.provenance.settings.push(Setting { name: "load".to_string(), value: factor.to_string() });
     Ok(scaled)
+}
+
+/// Divides the times of outages as [`scale_load`] divides submit times: the machine lacks the same
+/// share of the time. Each meets the jobs that it met, and those that did not meet each other still
+/// do not. One that then has no length is left out.
+pub fn scale_outages(outages: &mut Vec<Outage>, factor: LoadFactor) {
+    for outage in outages.iter_mut() {
+        outage.begin = factor.divide(outage.begin);
+        for time in [&mut outage.end, &mut outage.announced, &mut outage.expected] {
+            *time = time.map(|time| factor.divide(time));
+        }
+        let soonest = outage.begin.saturating_add(Span(1));
+        outage.expected = outage.expected.map(|expected| expected.max(soonest));
+    }
+    outages.retain(|outage| outage.end.is_none_or(|end| end > outage.begin));
 }
 
 /// Returns the jobs at other times: submits, changes of resources, and all other known times.
