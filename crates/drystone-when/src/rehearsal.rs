@@ -23,7 +23,8 @@ pub struct Observed {
     pub start: Option<Time>,
     /// Time at which it ended, or was withdrawn.
     pub end: Option<Time>,
-    /// Its place in the queue, the smallest first; by default that of its submission.
+    /// Its place in the present queue, the smallest first; equal ones are in the order of their
+    /// submission. The queues of the past are in that order throughout.
     pub rank: i64,
     /// The processors that it runs on, where that matters and is known.
     pub on: Option<ProcSet>,
@@ -100,19 +101,21 @@ pub fn adopt(
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
-    let here = (0..jobs.len()).filter(|&at| jobs[at].runs_at(now) || jobs[at].waits_at(now)).collect();
+    let is_here = |&at: &usize| jobs[at].runs_at(now) || jobs[at].waits_at(now);
+    let mut here: Vec<usize> = (0..jobs.len()).filter(is_here).collect();
+    here.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
     adopt_these(scheduler, &machine.into(), jobs, here, losses, now)
 }
 
+/// Adopts these jobs in this order; those that run come first.
 fn adopt_these(
     scheduler: Scheduler,
     site: &RehearsalMachine,
     jobs: &[Observed],
-    mut here: Vec<usize>,
+    here: Vec<usize>,
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
-    here.sort_shared_by_key(|&at| (!jobs[at].runs_at(now), jobs[at].rank, jobs[at].job.submit, at));
     let machine = site.machine;
     let mut session = Session::new(machine, scheduler);
     if let Some(table) = &site.resources {
@@ -361,7 +364,11 @@ impl Forecaster {
         (job, time): (usize, Time),
         work: u64,
     ) -> Result<(StartAnswer, PastStatistics, Option<Time>), FutureError> {
-        let adoption = adopt_these(self.fresh(), site, jobs, here.to_vec(), &[], time)?;
+        // Ranks are of the present: of two jobs that waited then, one may have started since, and
+        // has none.
+        let mut here = here.to_vec();
+        here.sort_shared_by_key(|&at| (!jobs[at].runs_at(time), jobs[at].job.submit, at));
+        let adoption = adopt_these(self.fresh(), site, jobs, here, &[], time)?;
         let session = &adoption.session;
         let id = adoption.id(job);
         match id.filter(|&id| session.view().waiting().any(|other| other == id)) {

@@ -100,6 +100,26 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
     assert_eq!((rehearsal.answers, asked.get()), (10, 20));
 }
 
+/// The order of the present queue says nothing about the queues of the past. Jobs that wait to this
+/// day have the ranks that their priorities give; others that came before them have started since
+/// and have none. What is learned is the same with any ranks.
+#[test]
+fn the_present_order_does_not_count_in_the_past() {
+    let spec: PolicySpec = "easy".parse().expect("valid");
+    let learned = |rank: i64, step: i64| {
+        // Jobs of the whole machine that take 500 s, one behind the other; the 41st has just
+        // started. When the last eight came, seven others waited.
+        let mut past: Vec<Observed> =
+            (0..41).map(|i| observed(4, i * 400, Some(i * 500), (i < 40).then_some(i * 500 + 500), 0)).collect();
+        past.extend((0..8).map(|i| observed(4, 16_500 + i * 50, None, None, rank + step * i)));
+        let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
+        forecaster.rehearse(Machine::new(4), &past, Time(20_400), &last(1_000), &|| {}).expect("sound");
+        forecaster.save().expect("saves")
+    };
+    let alike = learned(0, 0);
+    assert!(learned(-4_294_901_760, 1) == alike && learned(0, -1) == alike && learned(i64::MAX, 0) == alike);
+}
+
 /// A queue without a record of what ran when its jobs came: at these times the machine looks empty,
 /// and answers say "at once". These times are not rehearsed, and the present answer is within the
 /// limit of the job that runs. Jobs are asked about from the time on at which all is known.

@@ -277,14 +277,10 @@ impl WhenScene {
         self.listed = order.iter().enumerate().filter_map(list).collect();
     }
 
-    /// Puts jobs on their nodes and in the order of the queue, once all are known.
+    /// Puts jobs on their nodes, once all are known.
     fn settle_nodes(&mut self, places: &NodePlaces) -> Result<(), CommandFailure> {
         let Some(nodes) = &self.site_nodes else { return Ok(()) };
         place_history(&mut self.observed, &self.listed, places);
-        let mut queue: Vec<&mut Observed> =
-            self.observed[self.present..].iter_mut().filter(|one| one.start.is_none()).collect();
-        queue.sort_by_key(|one| (one.rank, one.job.submit));
-        nodes.put_in_order(&mut queue.into_iter().map(|one| &mut one.job).collect::<Vec<_>>());
         self.schedulers = nodes.schedulers(&self.policy, &self.users)?;
         Ok(())
     }
@@ -417,7 +413,7 @@ impl WhenScene {
         };
         let questions = RehearsalQuestions {
             most: questions,
-            least: LEAST_REHEARSED,
+            least: LEAST_REHEARSED.min(questions),
             patience: PATIENCE,
             known: self.known.clone(),
         };
@@ -530,6 +526,12 @@ impl WhenScene {
         let (mut here, open) = (jobs.to_vec(), self.open);
         for one in here.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
             (one.eligible, one.held) = (Time::MAX, false);
+        }
+        if let Some(nodes) = &self.site_nodes {
+            // Only here: the past has the times at which they came.
+            let mut queue: Vec<&mut Observed> = here.iter_mut().filter(|one| one.start.is_none()).collect();
+            queue.sort_by_key(|one| (one.rank, one.job.submit));
+            nodes.put_in_order(&mut queue.into_iter().map(|one| &mut one.job).collect::<Vec<_>>());
         }
         let mut adoption = adopt((self.schedulers)(), self.site_machine(), &here, &self.losses, Time(self.now))?;
         adoption.jobs.iter_mut().for_each(|job| *job += self.present);
