@@ -409,6 +409,15 @@ fn any_number_of_threads_gives_the_same_bytes() {
         let all = same(&[&args[..], &["json"]].concat());
         assert!(all.contains("\"p50\""), "{all}");
         same(&[&args[..], &["text", "--job", "12"]].concat());
+        // As many past answers are rehearsed as are asked for.
+        for asked in [0_u64, 5] {
+            let count = asked.to_string();
+            let args = ["when", "--state", "now", "--policy", policy, "--samples", "30", "--rehearse", &count];
+            let json = folder.run(&[&args[..], &["--format", "json", "--quiet"]].concat()).json();
+            let jobs = json["jobs"].as_array().expect("a list");
+            let mut counts = jobs.iter().filter_map(|job| job["calibration"]["n"].as_u64()).peekable();
+            assert!(counts.peek().is_some() && counts.all(|n| n == asked), "{policy}, {asked}: {json}");
+        }
     }
     for (policy, every) in [("easy", "1"), ("conservative", "5"), ("slurm(bf_interval=30)", "50")] {
         same(&["foresee", "-w", "log.swf", "-p", policy, "--every", every, "--samples", "15", "--format", "json"]);
