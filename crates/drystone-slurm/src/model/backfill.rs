@@ -2,12 +2,14 @@
 //! made before it.
 
 use super::bounds::{DemandBounds, LateDemand, StartProof};
-use super::main_pass::BEYOND_PARTITION;
+use super::naive::takes_shortcuts;
+use super::past_looks::PastLooks;
 use super::place_try::{PlaceTry, SearchKind, place_search};
 use super::preempting::Victim;
-use super::table::{Licences, PlanTable};
+use super::table::PlanTable;
+use super::table_window::{LikelyTry, RunningEnds};
 use super::twins::{TwinRefusal, TwinRefusals, have_one_verdict};
-use super::will_run::{Reach, WillRunScratch, will_run};
+use super::will_run::{Reach, Soonest, WillRunScratch, will_run};
 use super::{Alloc, ModelCluster, NONE, NodeSet, PassKind, PassVerdict, Pending, VerdictObserver};
 use crate::conf::{PreemptMode, SchedParams};
 use drystone_core::model::SharedSort;
@@ -21,33 +23,33 @@ pub struct BackfillPass {
     /// The end of the window, exactly.
     pub(super) window_end: i64,
     /// Beginning of the pass, in seconds.
-    began: i64,
+    pub(super) began: i64,
     pub(super) tried: i64,
     started: i64,
-    of_user: BTreeMap<i32, i64>,
-    of_account: BTreeMap<u64, i64>,
-    of_part: BTreeMap<u16, i64>,
-    of_user_part: BTreeMap<(i32, u16), i64>,
-    plans_of_part: BTreeMap<u16, i64>,
+    pub(super) of_user: BTreeMap<i32, i64>,
+    pub(super) of_account: BTreeMap<u64, i64>,
+    pub(super) of_part: BTreeMap<u16, i64>,
+    pub(super) of_user_part: BTreeMap<(i32, u16), i64>,
+    pub(super) plans_of_part: BTreeMap<u16, i64>,
     /// The array whose task was refused last, and in which partition.
-    refused: Option<(u32, u16)>,
+    pub(super) refused: Option<(u32, u16)>,
     /// Plans of the array that was planned last.
-    array_plans: (u32, i64),
+    pub(super) array_plans: (u32, i64),
     /// Times up to which limits of a QOS block, with `assoc_limit_stop`.
-    blocked: BTreeMap<u32, i64>,
+    pub(super) blocked: BTreeMap<u32, i64>,
     /// Reason why the pass is over.
-    over: Option<Over>,
+    pub(super) over: Option<Over>,
     /// Time up to which a pass would decide the same, as long as no job arrives, starts or ends:
     /// see [`BackfillPass::holds_until`].
     pub(super) holds_until: i64,
     /// True if a plan or a start of this pass can keep a job from starting now that could before.
-    changed: bool,
+    pub(super) changed: bool,
     /// A job that it has not done with.
     paused: Option<Paused>,
     /// Nodes that a job has left while the pass slept: it does not use them.
     ignored: Option<NodeSet>,
     /// True if a limit kept the last job from running; `None` where no limit was looked at.
-    limited: Option<bool>,
+    pub(super) limited: Option<bool>,
     /// Demands that cannot be met, as searches of this pass have shown.
     pub(super) bounds: DemandBounds,
     /// True if the verdict on each job is asked for.
@@ -55,14 +57,17 @@ pub struct BackfillPass {
     /// Arrays of which tasks in several partitions have started, with the partition.
     begun_arrays: Vec<(u32, u16)>,
     /// Tasks that it has looked at of arrays in several partitions, in each partition.
-    array_looks: Vec<(u32, u16, i64)>,
+    pub(super) array_looks: Vec<(u32, u16, i64)>,
     /// Jobs in several partitions that have a plan.
-    planned: BTreeSet<u32>,
+    pub(super) planned: BTreeSet<u32>,
     /// True if the jobs that it reaches may be others a second later.
-    loose: bool,
+    pub(super) loose: bool,
     /// Refusals of jobs for want of a place beside the present plans, or by a limit.
     #[serde(skip)]
-    twins: TwinRefusals,
+    pub(super) twins: TwinRefusals,
+    /// Verdicts that the next pass may repeat.
+    #[serde(skip)]
+    pub(super) past: PastLooks,
 }
 
 /// Position at which the search for a job's start continues.
@@ -78,7 +83,7 @@ struct Paused {
 
 /// Reason why a pass ends before the queue does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Over {
+pub(super) enum Over {
     Depth,
     TableFull,
     Starts,
@@ -95,7 +100,7 @@ impl Over {
 }
 
 /// `t` on the grid of `bf_resolution`, rounded down.
-fn floor(t: i64, resolution: i64) -> i64 {
+pub(super) fn floor(t: i64, resolution: i64) -> i64 {
     t.div_euclid(resolution) * resolution
 }
 
@@ -139,8 +144,9 @@ impl BackfillPass {
 
     /// Starts again, in its own memory.
     pub fn restart(&mut self, cluster: &ModelCluster, now: i64, params: &SchedParams) {
-        let table = std::mem::take(&mut self.table);
-        *self = BackfillPass { table, ..BackfillPass::default() };
+        let (table, past) = (std::mem::take(&mut self.table), std::mem::take(&mut self.past));
+        *self = BackfillPass { table, past, ..BackfillPass::default() };
+        self.past.pause();
         self.window_end = now + params.bf_window * 60;
         self.began = now;
         self.holds_until = i64::MAX;
@@ -184,6 +190,7 @@ impl BackfillPass {
 
     /// After a yield the window begins at the present.
     pub fn resume(&mut self, now: i64, params: &SchedParams) {
+        self.past.stop();
         self.window_end = now + params.bf_window * 60;
         self.bounds.clear();
         self.twins.clear();
@@ -208,7 +215,10 @@ impl BackfillPass {
         let verdict = match self.over {
             Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter())),
             None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find(desk, job, now),
-            None => self.judge(desk, job, now),
+            None => match self.repeat_look(desk, job, now) {
+                Some(verdict) => JobResult::Verdict(verdict),
+                None => self.look_anew(desk, job, now),
+            },
         };
         if let Some(limited) = self.limited.take() {
             desk.cluster.note_limit(job.id, limited);
@@ -303,10 +313,30 @@ impl BackfillPass {
 
     /// Returns whether the job could start at `now`, if it was considered next: `free` is room. If
     /// it could not, it cannot for the rest of the pass.
-    pub fn could_start(&self, cluster: &ModelCluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
+    pub fn could_start(&mut self, cluster: &ModelCluster, job: &Pending, now: i64, free: &mut NodeSet) -> bool {
+        let (number, need) = (usize::from(job.part), u64::from(job.cpus.max(job.min_nodes)));
+        if let Some(could) = self.table.has_idle(number, (now, now.saturating_add(job.limit)), need, cluster) {
+            return could;
+        }
         free.assign(&cluster.machine.parts[usize::from(job.part)].nodes);
         self.table.narrow(free, now, now.saturating_add(job.limit));
         !cluster.idle.lacks(job, free)
+    }
+
+    /// Judges a job, and notes the verdict for the next pass.
+    fn look_anew(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
+        let (tried, unplanned) = (self.tried, self.unplanned(job, now, desk.params));
+        let before = std::mem::replace(&mut self.holds_until, i64::MAX);
+        let result = self.judge(desk, job, now);
+        match &result {
+            JobResult::Verdict(verdict) => {
+                let look = (unplanned, self.tried - tried, self.holds_until);
+                self.note_look(desk.cluster, job, look, verdict);
+            }
+            _ => self.past.stop(),
+        }
+        self.holds_until = self.holds_until.min(before);
+        result
     }
 
     fn judge(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
@@ -315,112 +345,6 @@ impl BackfillPass {
             Some(verdict) => JobResult::Verdict(verdict),
             None => self.find(desk, job, now),
         }
-    }
-
-    /// Returns the reason why the pass does not even look for a start.
-    fn bar(&mut self, cluster: &ModelCluster, params: &SchedParams, job: &Pending, now: i64) -> Option<PassVerdict> {
-        if job.is_beyond_partition() {
-            return Some(PassVerdict::Limit(BEYOND_PARTITION));
-        }
-        if self.array_is_done(job, params) {
-            return Some(PassVerdict::Array);
-        }
-        let stop = params.assoc_limit_stop != 0;
-        let before = cluster.ledger.as_ref().and_then(|ledger| ledger.before(job, &cluster.machine));
-        if let Some(reason) = before.filter(|_| !stop) {
-            return Some(PassVerdict::Limit(reason));
-        }
-        if job.array != NONE {
-            if self.refused == Some((job.array, job.part)) {
-                return Some(PassVerdict::Array);
-            }
-            self.refused = Some((job.array, job.part));
-            if cluster.throttled(job) {
-                return Some(PassVerdict::Array);
-            }
-        }
-        if let Some(limit) = self.count(job, params) {
-            return Some(PassVerdict::Skipped(limit));
-        }
-        if !cluster.machine.parts[usize::from(job.part)].up {
-            return Some(PassVerdict::NoRoom);
-        }
-        if params.bf_licenses == 0 && !cluster.has_licences(job, now) {
-            self.loose = true;
-            return Some(PassVerdict::Licences);
-        }
-        None
-    }
-
-    /// Returns whether the job's array has as many plans as an array may have. Where it waits in
-    /// several partitions, it has one more in each after the first once it has as many as tasks.
-    fn array_is_done(&mut self, job: &Pending, params: &SchedParams) -> bool {
-        if job.array == NONE {
-            return false;
-        }
-        let plans = if self.array_plans.0 == job.array { self.array_plans.1 } else { 0 };
-        if job.several {
-            let of = self.array_looks.iter().position(|&(array, part, _)| (array, part) == (job.array, job.part));
-            let tasks =
-                self.array_looks.iter().find(|&&(array, ..)| array == job.array).map(|&(_, part, tasks)| (part, tasks));
-            match of {
-                Some(at) => self.array_looks[at].2 += 1,
-                None => self.array_looks.push((job.array, job.part, 1)),
-            }
-            if of.is_some() && tasks.is_some_and(|(first, tasks)| first != job.part && plans >= tasks) {
-                return true;
-            }
-        }
-        plans >= params.bf_max_job_array_resv.max(1)
-    }
-
-    /// Counts the job with those of its user, partition and account. Returns the limit that skips
-    /// it.
-    fn count(&mut self, job: &Pending, params: &SchedParams) -> Option<&'static str> {
-        let most =
-            [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
-        if most == [0; 4] {
-            return None;
-        }
-        let account = if job.assoc == NONE { u64::from(job.account as u32) << 32 } else { u64::from(job.assoc) };
-        let counts = [
-            self.of_user_part.get(&(job.user, job.part)),
-            self.of_part.get(&job.part),
-            self.of_account.get(&account),
-            self.of_user.get(&job.user),
-        ];
-        let names = ["bf_max_job_user_part", "bf_max_job_part", "bf_max_job_assoc", "bf_max_job_user"];
-        let full = |k: &usize| most[*k] > 0 && counts[*k].is_some_and(|&count| count >= most[*k]);
-        if let Some(k) = (0..4).find(full) {
-            return Some(names[k]);
-        }
-        // Only what has a limit is worth counting.
-        if most[0] > 0 {
-            bump(&mut self.of_user_part, (job.user, job.part));
-        }
-        if most[1] > 0 {
-            bump(&mut self.of_part, job.part);
-        }
-        if most[2] > 0 {
-            bump(&mut self.of_account, account);
-        }
-        if most[3] > 0 {
-            bump(&mut self.of_user, job.user);
-        }
-        None
-    }
-
-    /// Returns whether nothing is to be kept for the job.
-    fn unplanned(&mut self, job: &Pending, now: i64, params: &SchedParams) -> bool {
-        let young = params.bf_min_age_reserve > 0 && now - job.submit < params.bf_min_age_reserve;
-        if young {
-            self.holds_until = self.holds_until.min(job.submit + params.bf_min_age_reserve);
-        }
-        let plans = *self.plans_of_part.get(&job.part).unwrap_or(&0);
-        young
-            || job.priority < params.bf_min_prio_reserve
-            || (job.several && params.bf_one_resv_per_job != 0 && self.planned.contains(&job.id))
-            || (params.bf_job_part_count_reserve > 0 && plans >= params.bf_job_part_count_reserve)
     }
 
     fn find(&mut self, desk: &mut PassInputs<'_>, job: &Pending, now: i64) -> JobResult {
@@ -476,7 +400,9 @@ impl BackfillPass {
         let mut proof = StartProof::new(desk.params.bf_resolution, earliest);
         let result = self.try_places(desk, job, (now, from, limit), kind, (free, left), &mut proof);
         if proof.from > earliest {
-            self.bounds.add(LateDemand::new(job, desk.cluster.fewest_nodes(job), proof.from));
+            let late = LateDemand::new(job, desk.cluster.fewest_nodes(job), proof.from);
+            self.past.note_late(late);
+            self.bounds.add(late);
         }
         if let JobResult::Verdict(PassVerdict::NoRoom) = result
             && !kind.is_hopeless
@@ -501,13 +427,13 @@ impl BackfillPass {
         let begun = Paused { id: job.id, from: begin, clock: now, first: true };
         let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(begun);
         let mut opening = proof.from > i64::MIN;
-        let mut search = place_search(desk.cluster, job, limit, kind, proof.from);
+        let mut search = place_search(desk.cluster, job, (now, limit), kind, proof.from);
         loop {
             let mut likely = None;
             if search.is_exact || (kind.skips && !first) {
                 search.counted = !first;
                 let ends = desk.scratch.ends(desk.cluster);
-                let next = self.table.likely_try(&mut search, from, proof, ends, free);
+                let next = self.table.likely_try(&mut search, from, proof, ends);
                 self.tried += i64::from(search.counted && first);
                 first = !search.counted;
                 if let Some((later, counts, fails)) = search.first_try.take()
@@ -540,11 +466,10 @@ impl BackfillPass {
             }
             self.tried += i64::from(counts && std::mem::take(&mut first));
             clock = if counts { now } else { clock };
-            let PassInputs { cluster, params, scratch, .. } = desk;
-            let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
             let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
+            let ranked = likely.and_then(|likely| likely.start);
             let futile = fails && (next.is_some() || !counts);
-            let soonest = if futile { None } else { will_run(cluster, job, free, now, reach, scratch) };
+            let soonest = if futile { None } else { self.soonest(desk, job, likely, (now, reach), free) };
             let Some(mut soonest) = soonest else {
                 match next {
                     Some(later) => from = later,
@@ -554,7 +479,12 @@ impl BackfillPass {
                 continue;
             };
             let mut start = soonest.at.max(from);
+            let PassInputs { cluster, params, scratch, .. } = desk;
+            let licences = if params.bf_licenses != 0 { cluster.licences_of(job) } else { &[] };
             if start <= now {
+                if ranked.is_some() {
+                    self.table.spread_try(usize::from(job.part), free);
+                }
                 if soonest.meets_completing(cluster, job, free, scratch) {
                     start = now + 1;
                     next = None;
@@ -565,7 +495,7 @@ impl BackfillPass {
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
                             let alloc = soonest.alloc(cluster, job, free, scratch);
-                            let verdict = self.plan(params, job, (now, limit), alloc, licences);
+                            let verdict = self.plan(params, job, (now, limit), alloc, (licences, false));
                             return JobResult::Preempts(victims, verdict);
                         }
                     }
@@ -579,51 +509,55 @@ impl BackfillPass {
                 from = later;
                 continue;
             }
-            if search.is_exact && now < start && start <= self.window_end {
-                // Without room for the whole plan, all nodes that could be chosen meet other plans.
-                let span =
-                    (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
-                let (number, ends) = (usize::from(job.part), scratch.ends(cluster));
-                if self.table.lacks_room(number, span, soonest.at, u64::from(job.cpus), ends) {
-                    from = start;
-                    continue;
-                }
+            let ends = scratch.ends(cluster);
+            if search.is_exact && now < start && self.lacks_room(job, (start, soonest.at, limit), params, ends) {
+                from = start;
+                continue;
             }
-            let alloc = soonest.alloc(cluster, job, free, scratch);
+            let alloc = match ranked.filter(|ranked| ranked.at.max(from) > now) {
+                Some(ranked) => self.table.place_ranked(job, ranked.ends, free),
+                None => soonest.alloc(cluster, job, free, scratch),
+            };
             match self.settle_plan(cluster, params, job, (now, start, limit), alloc, licences) {
                 Some(verdict) => return JobResult::Verdict(verdict),
-                None => from = start,
+                // Classes may have been parted since the window was made.
+                None => (search.slides, from) = (false, start),
             }
         }
     }
 
-    /// Plans the job at its start, or tells why not. Returns `None` where plans made before are in
-    /// its way.
-    fn settle_plan(
-        &mut self,
-        cluster: &ModelCluster,
-        params: &SchedParams,
+    /// Returns the earliest start of a job on the nodes of a try, or on `free` where only these are
+    /// known.
+    fn soonest(
+        &self,
+        desk: &mut PassInputs<'_>,
         job: &Pending,
-        (now, start, limit): (i64, i64, i64),
-        alloc: Alloc,
-        licences: Licences<'_>,
-    ) -> Option<PassVerdict> {
-        let begin = floor(start, params.bf_resolution);
-        let end = floor(start.saturating_add(limit), params.bf_resolution);
-        if start > self.window_end {
-            self.holds_until = self.holds_until.min(now + start - self.window_end);
-            return Some(PassVerdict::BeyondWindow { start, end, alloc });
+        likely: Option<LikelyTry>,
+        (now, reach): (i64, Reach),
+        free: &mut NodeSet,
+    ) -> Option<Soonest> {
+        if let Some(ranked) = likely.and_then(|likely| likely.start) {
+            desk.scratch.release_none();
+            return Some(Soonest::unplaced(ranked.at));
         }
-        if start > now && self.table.overlaps(begin, end, &alloc.nodes, licences) {
-            return None;
+        if likely.is_some() {
+            self.table.spread_try(usize::from(job.part), free);
         }
-        if let Some(reason) = self.limit_of_plan(cluster, params, job, &alloc) {
-            return Some(PassVerdict::Limit(reason));
-        }
-        if cluster.no_reserve(job) {
-            return Some(PassVerdict::Unplanned { start: Some(start) });
-        }
-        Some(self.plan(params, job, (start, limit), alloc, licences))
+        will_run(desk.cluster, job, free, now, reach, desk.scratch)
+    }
+
+    /// Returns whether a plan from `start` on certainly meets others: without room for the whole
+    /// plan, all nodes that could be chosen do.
+    fn lacks_room(
+        &mut self,
+        job: &Pending,
+        (start, at, limit): (i64, i64, i64),
+        params: &SchedParams,
+        ends: RunningEnds<'_>,
+    ) -> bool {
+        let span = (floor(start, params.bf_resolution), floor(start.saturating_add(limit), params.bf_resolution));
+        let number = usize::from(job.part);
+        start <= self.window_end && self.table.lacks_room(number, span, at, u64::from(job.cpus), ends)
     }
 
     /// Nodes of a partition that no job has left while the pass slept, where one has.
@@ -645,7 +579,8 @@ impl BackfillPass {
     /// in the job's way, and the test of nodes leaves no trace.
     fn may_skip(&self, cluster: &ModelCluster, params: &SchedParams, job: &Pending) -> bool {
         let demand = cluster.machine.resources.demand(job.demand);
-        params.bf_licenses == 0
+        takes_shortcuts()
+            && params.bf_licenses == 0
             && !cluster.preempting.is_on()
             && job.reservation == NONE
             && cluster.reservations.is_empty()
@@ -660,109 +595,10 @@ impl BackfillPass {
         let blocked = [job.qos, of_part].into_iter().filter_map(|qos| self.blocked.get(&qos)).copied();
         blocked.fold(now, i64::max)
     }
-
-    fn limit_of_plan(
-        &self,
-        cluster: &ModelCluster,
-        params: &SchedParams,
-        job: &Pending,
-        alloc: &Alloc,
-    ) -> Option<&'static str> {
-        let ledger = cluster.ledger.as_ref().filter(|_| params.assoc_limit_stop == 0)?;
-        ledger.after_plan(job, alloc, &cluster.machine)
-    }
-
-    /// Tries to start the job on any of the free nodes.
-    fn start_now(
-        &mut self,
-        cluster: &ModelCluster,
-        params: &SchedParams,
-        job: &Pending,
-        free: &NodeSet,
-        now: i64,
-        later: Option<i64>,
-    ) -> Start {
-        let machine = &cluster.machine;
-        let limited = |alloc: Option<&Alloc>| {
-            let ledger = cluster.ledger.as_ref()?;
-            let gpus = cluster.gpus_counted(job, alloc);
-            ledger.before(job, machine).or_else(|| ledger.after(job, alloc, gpus, machine))
-        };
-        cluster.reset_bytes(job);
-        let alloc = cluster.idle.place(job, free, machine).or_else(|| cluster.place_over(job, free, now));
-        let reason = limited(alloc.as_ref());
-        if params.assoc_limit_stop != 0 {
-            self.limited = Some(reason.is_some());
-        }
-        if let Some(reason) = reason {
-            if params.assoc_limit_stop == 0 {
-                return Start::Limited(reason);
-            }
-            // The time of that is not known: Slurm guesses, and guesses again in the next pass.
-            self.holds_until = self.holds_until.min(now + 1);
-            let at = later.unwrap_or(now + 500);
-            if reason.starts_with("QOSGrp") {
-                let qos = if job.qos == NONE { machine.parts[usize::from(job.part)].qos } else { job.qos };
-                let until = self.blocked.entry(qos).or_insert(at);
-                *until = (*until).max(at);
-            }
-            return Start::Blocked(at);
-        }
-        match alloc {
-            Some(alloc) => Start::Runs(alloc),
-            None if cluster.has_preempted(job.id, now) => Start::Preempts(Vec::new()),
-            None => match cluster.preempting.victims(cluster, job, free, now) {
-                Some((victims, _)) => Start::Preempts(victims),
-                None => Start::Preempts(Vec::new()),
-            },
-        }
-    }
-
-    fn plan(
-        &mut self,
-        params: &SchedParams,
-        job: &Pending,
-        (start, limit): (i64, i64),
-        alloc: Alloc,
-        licences: Licences<'_>,
-    ) -> PassVerdict {
-        let begin = floor(start, params.bf_resolution);
-        let end = floor(start.saturating_add(limit), params.bf_resolution);
-        self.holds_until = self.holds_until.min(start);
-        // What reaches over the table's end is cut there. Once the window reaches further, there is
-        // more of it.
-        for edge in [begin, end].into_iter().filter(|&edge| edge >= self.table.end()) {
-            self.holds_until = self.holds_until.min(edge - params.bf_window * 60 + 1);
-        }
-        if job.several {
-            self.planned.insert(job.id);
-        }
-        let plans = self.plans_of_part.entry(job.part).or_default();
-        *plans += 1;
-        if job.array != NONE {
-            let same = self.array_plans.0 == job.array;
-            self.array_plans = (job.array, if same { self.array_plans.1 + 1 } else { 1 });
-        }
-        if self.table.made() >= params.records() {
-            self.over = Some(Over::TableFull);
-        } else {
-            let begin = begin.max(self.table.begin());
-            let until = end.max(begin + params.bf_resolution);
-            self.table.add(begin, until, &alloc.nodes, licences);
-            self.twins.clear();
-            self.changed = true;
-        }
-        PassVerdict::Planned { start, end, alloc }
-    }
-}
-
-/// Counts one more.
-fn bump<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) {
-    *counts.entry(key).or_insert(0) += 1;
 }
 
 /// Result of a start.
-enum Start {
+pub(super) enum Start {
     Runs(Alloc),
     Limited(&'static str),
     /// It is thought to be possible then.

@@ -34,9 +34,14 @@ impl StartProof {
         }
     }
 
+    /// Returns whether a failure of the try at `from` can show anything.
+    pub(super) fn goes_on(&self, from: i64) -> bool {
+        self.resolution > 0 && from <= self.from
+    }
+
     /// A try at `from`, with the next one at `later`, has failed; `sure`: whatever comes.
     pub(super) fn failed(&mut self, from: i64, later: i64, sure: bool) {
-        if sure && self.resolution > 0 && from <= self.from {
+        if sure && self.goes_on(from) {
             self.from = self.from.max(later);
         }
     }

@@ -1,13 +1,15 @@
 //! Processors of classes of nodes that are idle by the ends of running jobs.
 
 use super::ModelCluster;
+use super::class_ranks::ClassRanks;
 use super::idle_steps::IdleSteps;
 use super::node_classes::{NodeClasses, PartedClass, members};
 
 /// Not worked out yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Idle processors of each class in each step, worked out when they are asked for.
+/// Idle processors of each class in each step, worked out when they are asked for. Where each class
+/// is of one job, its rank says the same, and each end is a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassIdle {
     /// State of the cluster that they are of.
@@ -15,6 +17,9 @@ pub(super) struct ClassIdle {
     /// Classes that each step has room for.
     width: usize,
     known: Vec<u32>,
+    /// True if classes have ranks.
+    is_ranked: bool,
+    pub(super) ranks: ClassRanks,
 }
 
 impl ClassIdle {
@@ -23,28 +28,50 @@ impl ClassIdle {
         self.of = None;
     }
 
-    /// Starts again unless it is of the present state of the cluster. Returns whether it did.
-    pub(super) fn renew(&mut self, cluster: &ModelCluster, steps: &mut IdleSteps, classes: &NodeClasses) -> bool {
-        let state = Some(cluster.state());
-        if self.of == state {
-            return false;
+    /// Returns whether it is of the present state of the cluster.
+    pub(super) fn is_of(&self, cluster: &ModelCluster) -> bool {
+        self.of == Some(cluster.state())
+    }
+
+    /// Returns whether each class is of one job, so that it has a rank.
+    pub(super) fn is_ranked(&self) -> bool {
+        self.is_ranked
+    }
+
+    /// Starts again, of the present state of the cluster.
+    pub(super) fn renew(&mut self, cluster: &ModelCluster, steps: &mut IdleSteps, classes: &NodeClasses) {
+        self.of = Some(cluster.state());
+        self.is_ranked = ClassRanks::suit(cluster);
+        if self.is_ranked {
+            self.ranks.rebuild(cluster, classes);
+            return;
         }
         steps.renew(cluster);
-        self.of = state;
         self.width = classes.width() * 64;
         self.known.clear();
         self.known.resize(self.width * steps.count(), UNKNOWN);
-        true
     }
 
     /// Forgets classes that were parted, and their new parts.
-    pub(super) fn forget_parted(&mut self, parted: &[PartedClass]) {
+    pub(super) fn forget_parted(&mut self, parted: &[PartedClass], classes: &NodeClasses) {
         if self.of.is_none() {
+            return;
+        }
+        if self.is_ranked {
+            self.ranks.note_parted(parted, classes);
             return;
         }
         for step in self.known.chunks_mut(self.width) {
             parted.iter().for_each(|&(class, fresh)| (step[class], step[fresh]) = (UNKNOWN, UNKNOWN));
         }
+    }
+
+    /// Returns the step behind all ends up to a time.
+    pub(super) fn step_at(&self, cluster: &ModelCluster, steps: &IdleSteps, time: i64) -> usize {
+        if self.is_ranked {
+            return cluster.order().partition_point(|&(end, ..)| end <= time);
+        }
+        steps.step_at(cluster, time)
     }
 
     /// Returns the processors that are idle on some classes in a step.
@@ -55,6 +82,9 @@ impl ClassIdle {
         steps: &IdleSteps,
         classes: &NodeClasses,
     ) -> u64 {
+        if self.is_ranked {
+            return self.ranks.count(set, step);
+        }
         let counts = &mut self.known[step * self.width..(step + 1) * self.width];
         let mut sum = 0;
         for class in members(set) {

@@ -538,6 +538,15 @@ impl ModelCluster {
         self.order.get(at).map(|&(.., slot)| slot)
     }
 
+    /// Returns the time at which a running job is thought to leave its nodes.
+    pub(super) fn freed_at(&self, slot: u32, now: i64) -> i64 {
+        match self.at(slot) {
+            Some(running) if running.end <= now => self.guess_end(running, now),
+            Some(running) => running.end,
+            None => now + 1,
+        }
+    }
+
     /// Returns Slurm's guess of the end of a job that is past its limit.
     pub(crate) fn guess_end(&self, running: &RunningModelJob, now: i64) -> i64 {
         let end = match self.machine.parts[usize::from(running.job.part)].overtime {

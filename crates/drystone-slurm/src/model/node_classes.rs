@@ -10,6 +10,9 @@ pub(super) struct NodeClasses {
     /// Words of the nodes of each class that are not empty. What lies behind the last class is
     /// memory to be used again.
     words: Vec<Vec<(u32, u64)>>,
+    /// For each class, the remainders by 64 of the numbers of these words: classes without one of
+    /// those of other nodes do not have these.
+    traces: Vec<u64>,
     /// Number of nodes of each class.
     sizes: Vec<u32>,
     /// Words of a set of classes.
@@ -27,10 +30,12 @@ impl NodeClasses {
         // The next table is likely to need as many as the last one.
         self.width = self.sizes.len().div_ceil(64).max(1);
         self.sizes.clear();
+        self.traces.clear();
         self.parts.clear();
         self.add_class();
         self.words[0].extend(nodes.sparse_words());
         self.sizes[0] = count(&self.words[0]);
+        self.traces[0] = trace(&self.words[0]);
         for part in parts.clone() {
             drop(self.part_by(part));
         }
@@ -47,6 +52,7 @@ impl NodeClasses {
         }
         self.words[self.sizes.len()].clear();
         self.sizes.push(0);
+        self.traces.push(0);
     }
 
     /// Words of a set of classes.
@@ -78,8 +84,12 @@ impl NodeClasses {
     /// Returns the classes with any of these nodes.
     pub(super) fn meeting(&self, nodes: &NodeSet) -> Vec<u64> {
         let mut set = vec![0; self.width.max(self.sizes.len().div_ceil(64))];
+        let trace = trace_of(nodes);
         let nodes = nodes.words();
         for (class, words) in self.words[..self.sizes.len()].iter().enumerate() {
+            if self.traces[class] & trace == 0 {
+                continue;
+            }
             if words.iter().any(|&(at, word)| nodes[at as usize] & word != 0) {
                 set[class / 64] |= 1 << (class % 64);
             }
@@ -90,9 +100,12 @@ impl NodeClasses {
     /// Parts classes that have some of these nodes and others. Returns the parted classes, and the
     /// set of classes that make up the nodes.
     pub(super) fn part_by(&mut self, nodes: &NodeSet) -> (Vec<PartedClass>, Vec<u64>) {
-        let (nodes, mut parted) = (nodes.words(), Vec::new());
+        let (trace_of_nodes, nodes, mut parted) = (trace_of(nodes), nodes.words(), Vec::new());
         let mut inner = vec![0; self.width];
         for class in 0..self.sizes.len() {
+            if self.traces[class] & trace_of_nodes == 0 {
+                continue;
+            }
             let (mut inside, mut outside) = (0, 0);
             for &(at, word) in &self.words[class] {
                 inside |= word & nodes[at as usize];
@@ -114,6 +127,7 @@ impl NodeClasses {
             own.iter_mut().for_each(|(at, word)| *word &= !nodes[*at as usize]);
             own.retain(|&(_, word)| word != 0);
             self.sizes[fresh] = count(new);
+            (self.traces[fresh], self.traces[class]) = (trace(new), trace(own));
             self.sizes[class] -= self.sizes[fresh];
             parted.push((class, fresh));
         }
@@ -139,6 +153,17 @@ impl NodeClasses {
     pub(super) fn count_nodes(&self, set: impl Iterator<Item = u64>) -> u32 {
         members(set).map(|class| self.sizes[class]).sum()
     }
+}
+
+/// Remainders by 64 of the numbers of words.
+fn trace(words: &[(u32, u64)]) -> u64 {
+    words.iter().fold(0, |trace, &(at, _)| trace | 1 << (at % 64))
+}
+
+/// Remainders by 64 of the numbers of the words of a set that are not empty.
+fn trace_of(nodes: &NodeSet) -> u64 {
+    let words = nodes.words().iter().enumerate();
+    words.fold(0, |trace, (at, &word)| trace | u64::from(word != 0) << (at % 64))
 }
 
 /// Number of nodes.

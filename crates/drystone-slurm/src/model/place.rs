@@ -27,7 +27,9 @@ impl IdleNodes {
             return None;
         }
         if self.single {
-            return Some(self.place_single(job.cpus.max(job.min_nodes) as usize, allowed));
+            let mut usable = self.some.clone();
+            usable.intersect(allowed);
+            return Some(usable.place_in_runs(job.cpus.max(job.min_nodes) as usize));
         }
         let mut usable = self.usable(job.whole).clone();
         usable.intersect(allowed);
@@ -71,33 +73,6 @@ impl IdleNodes {
         let memory = alloc.more.as_ref().map_or(&[][..], |more| more.memory.as_slice());
         alloc.nodes.iter().zip(memory).all(|(node, &mb)| own.memory[node] >= mb)
             && NodeFit::new(self, machine, job, &JobDemand::default()).has_devices(alloc)
-    }
-
-    /// Returns the place where every node has one processor: whole runs of consecutive nodes, the
-    /// tightest that suffices first, else the largest. There are enough.
-    fn place_single(&self, mut need: usize, allowed: &NodeSet) -> Alloc {
-        let mut usable = self.some.clone();
-        usable.intersect(allowed);
-        let mut runs = Vec::with_capacity(32);
-        usable.runs(&mut runs);
-        let mut nodes = NodeSet::empty(self.some.capacity());
-        let length = |&(first, last): &(usize, usize)| last - first + 1;
-        while need > 0 {
-            let mut best: Option<(usize, usize)> = None;
-            for (index, run) in runs.iter().enumerate() {
-                let long = length(run);
-                let better =
-                    best.is_none_or(|(_, most)| if most >= need { (need..most).contains(&long) } else { long > most });
-                if better {
-                    best = Some((index, long));
-                }
-            }
-            let Some((index, long)) = best else { break };
-            let (first, _) = runs.remove(index);
-            nodes.insert_range(first, long.min(need));
-            need -= long.min(need);
-        }
-        Alloc { nodes, ..Alloc::default() }
     }
 
     /// One evaluation: whole runs of consecutive nodes, the tightest that suffices first, else the
@@ -178,6 +153,33 @@ impl IdleNodes {
         }
         taken.sort_unstable();
         Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect(), more: None }
+    }
+}
+
+impl NodeSet {
+    /// Returns the place on these nodes where every node has one processor: whole runs of
+    /// consecutive nodes, the tightest that suffices first, else the largest. There are enough.
+    pub(super) fn place_in_runs(&self, mut need: usize) -> Alloc {
+        let mut runs = Vec::with_capacity(32);
+        self.runs(&mut runs);
+        let mut nodes = NodeSet::empty(self.capacity());
+        let length = |&(first, last): &(usize, usize)| last - first + 1;
+        while need > 0 {
+            let mut best: Option<(usize, usize)> = None;
+            for (index, run) in runs.iter().enumerate() {
+                let long = length(run);
+                let better =
+                    best.is_none_or(|(_, most)| if most >= need { (need..most).contains(&long) } else { long > most });
+                if better {
+                    best = Some((index, long));
+                }
+            }
+            let Some((index, long)) = best else { break };
+            let (first, _) = runs.remove(index);
+            nodes.insert_range(first, long.min(need));
+            need -= long.min(need);
+        }
+        Alloc { nodes, ..Alloc::default() }
     }
 }
 

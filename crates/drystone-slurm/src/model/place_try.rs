@@ -35,7 +35,7 @@ impl PlaceTry {
 pub(super) fn place_search(
     cluster: &ModelCluster,
     job: &Pending,
-    limit: i64,
+    (now, limit): (i64, i64),
     kind: SearchKind,
     earliest: i64,
 ) -> PlaceSearch {
@@ -44,6 +44,7 @@ pub(super) fn place_search(
         number: usize::from(job.part),
         limit,
         cpus: u64::from(job.cpus),
+        now,
         fewest: (job.min_nodes, cluster.fewest_nodes(job)),
         earliest,
         opens: is_exact,

@@ -52,6 +52,9 @@ pub(crate) struct PlanTable {
     pub(super) window: SlidingAnd,
     #[serde(skip)]
     pub(super) spare: Vec<u64>,
+    /// Classes of the nodes that were compared with the table last.
+    #[serde(skip)]
+    fitting: Vec<u64>,
 }
 
 /// Facts about the nodes of a partition in a record, worked out when they are asked for.
@@ -59,8 +62,8 @@ pub(crate) struct PlanTable {
 pub(super) struct PartFact {
     /// Number of its nodes without a plan, and one; 0: not known.
     free: u32,
-    /// True if one of its nodes has a plan in the record before, and none in this one.
-    gains: Option<bool>,
+    /// Number of its nodes that have a plan in the record before, and none in this one.
+    gains: Option<u32>,
     /// A time, and the processors of these nodes that are idle by it; [`i64::MIN`]: not known.
     pub(super) idle: (i64, u64),
 }
@@ -246,11 +249,17 @@ impl PlanTable {
     /// Returns whether a record has a node of a partition that the one before lacks.
     #[inline]
     pub(super) fn gains_nodes(&mut self, index: usize, number: usize) -> bool {
+        self.count_gains(index, number) > 0
+    }
+
+    /// Number of nodes of a partition that a record has and the one before lacks.
+    #[inline]
+    pub(super) fn count_gains(&mut self, index: usize, number: usize) -> u32 {
         if let Some(gains) = self.fact(index, number).gains {
             return gains;
         }
         let words = self.set(index - 1).iter().zip(self.set(index)).zip(self.classes.part(number));
-        let gains = words.into_iter().any(|((before, set), part)| part & set & !before != 0);
+        let gains = self.classes.count_nodes(words.map(|((before, set), part)| part & set & !before));
         self.fact(index, number).gains = Some(gains);
         gains
     }
@@ -273,19 +282,19 @@ impl PlanTable {
         self.records.get(self.records.partition_point(|record| record.begin <= until)).map(|record| record.begin)
     }
 
-    /// Returns whether between `start` and `end` some record lacks one of the nodes.
-    pub(crate) fn overlaps(&self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
+    /// Returns whether between `start` and `end` some record lacks one of the nodes. If none does,
+    /// [`PlanTable::add_fitting`] plans them.
+    pub(crate) fn overlaps(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) -> bool {
+        if !nodes.is_subset(&self.nodes) {
+            return true;
+        }
+        self.fitting = self.tell_apart(nodes);
         let first = self.records.partition_point(|record| record.end <= start);
         let behind = self.records.partition_point(|record| record.begin < end);
-        if first >= behind {
-            return false;
-        }
-        let wanted = self.classes.meeting(nodes);
-        !nodes.is_subset(&self.nodes)
-            || (first..behind).any(|index| {
-                wanted.iter().zip(self.set(index)).any(|(wanted, free)| wanted & !free != 0)
-                    || self.is_short(index, licences)
-            })
+        (first..behind).any(|index| {
+            let mut words = self.fitting.iter().zip(self.set(index));
+            words.any(|(wanted, free)| wanted & !free != 0) || self.is_short(index, licences)
+        })
     }
 
     /// Returns whether a record lacks licences.
@@ -311,12 +320,19 @@ impl PlanTable {
     /// Plans nodes from `start` to `end`, then merges at most one pair of equal neighbours. The
     /// single merge is Slurm's: what is left unmerged can hide a place from [`PlanTable::search`].
     pub(crate) fn add(&mut self, start: i64, end: i64, nodes: &NodeSet, licences: Licences<'_>) {
+        self.fitting = self.tell_apart(nodes);
+        self.add_fitting(start, end, licences);
+    }
+
+    /// Plans the nodes of which [`PlanTable::overlaps`] has last shown that they are free.
+    pub(crate) fn add_fitting(&mut self, start: i64, end: i64, licences: Licences<'_>) {
+        let mut planned = std::mem::take(&mut self.fitting);
+        planned.resize(self.width, 0);
         if start == self.begin() && !std::mem::replace(&mut self.front, true) {
             // Slurm then keeps a record of no length before all others.
             self.made += 1;
         }
         let Some(first) = self.cut(start) else { return };
-        let planned = self.tell_apart(nodes);
         self.first_plans.add(self.records[first].begin, &planned, &self.classes);
         let last = self.cut(end).unwrap_or(self.records.len());
         if let Some(behind) = self.records.get(last) {
@@ -356,7 +372,7 @@ impl PlanTable {
     }
 
     /// Parts classes so that these nodes make up whole classes, and returns the set of those.
-    fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
+    pub(super) fn tell_apart(&mut self, nodes: &NodeSet) -> Vec<u64> {
         let (parted, planned) = self.classes.part_by(nodes);
         let width = self.classes.width();
         if width > self.width {
@@ -367,7 +383,7 @@ impl PlanTable {
         if !parted.is_empty() {
             copy_members(&mut self.words, self.width, &parted);
             self.first_plans.copy_parted(&parted);
-            self.idle.forget_parted(&parted);
+            self.idle.forget_parted(&parted, &self.classes);
         }
         planned
     }
@@ -386,7 +402,7 @@ impl PlanTable {
         copy_set(&mut self.free_licences, self.licences, record.set, set);
         copy_set(&mut self.facts, self.parts, record.set, set);
         let facts = set as usize * self.parts;
-        self.facts[facts..facts + self.parts].iter_mut().for_each(|fact| fact.gains = Some(false));
+        self.facts[facts..facts + self.parts].iter_mut().for_each(|fact| fact.gains = Some(0));
         self.records[index].end = at;
         self.records.insert(index + 1, PlanRecord { begin: at, end: record.end, set });
         self.made += 1;

@@ -1,10 +1,12 @@
 //! Nodes that are free over windows that slide along a plan table: shown without a search.
 
 use super::bounds::StartProof;
+use super::class_ranks::{ClassRanks, RankedStart};
 use super::idle_steps::IdleSteps;
 use super::sliding_and::SlidingAnd;
 use super::table::PlanTable;
-use super::{ModelCluster, NodeSet};
+use super::{Alloc, ModelCluster, NodeSet, Pending};
+use std::ops::Range;
 
 impl PlanTable {
     /// Returns whether no record begins from one time to another, both included.
@@ -41,7 +43,7 @@ impl PlanTable {
         if moment == time {
             return count;
         }
-        let step = idle.steps.step_at(idle.cluster, time);
+        let step = self.idle.step_at(idle.cluster, idle.steps, time);
         let at = self.records[index].set as usize * self.width;
         let set = self.words[at..at + self.width].iter().copied();
         let set = set_in_part(set, self.classes.part(number));
@@ -50,22 +52,29 @@ impl PlanTable {
         count
     }
 
-    /// Brings what is known of idle processors up to date.
+    /// Brings what is known of idle processors up to date. Where ranks describe that, classes are
+    /// parted so that each is of one job.
     fn renew_idle(&mut self, idle: &mut RunningEnds<'_>) {
-        if self.idle.renew(idle.cluster, idle.steps, &self.classes) {
-            self.forget_idle();
+        if self.idle.is_of(idle.cluster) {
+            return;
         }
+        if ClassRanks::suit(idle.cluster) {
+            drop(self.tell_apart(idle.cluster.idle.usable(false)));
+            idle.cluster.running().for_each(|running| drop(self.tell_apart(&running.alloc.nodes)));
+        }
+        self.idle.renew(idle.cluster, idle.steps, &self.classes);
+        self.forget_idle();
     }
 
-    /// Returns the next try that may succeed, from `from` on, with `free` set to its nodes, as a
-    /// search comes to it by trying one place after the other; `None` where there is none.
+    /// Returns the next try that may succeed, from `from` on, as a search comes to it by trying one
+    /// place after the other; `None` where there is none. Its nodes are those that
+    /// [`PlanTable::spread_try`] sets.
     pub(super) fn likely_try(
         &mut self,
         search: &mut PlaceSearch,
         from: i64,
         proof: &mut StartProof,
         mut idle: RunningEnds<'_>,
-        free: &mut NodeSet,
     ) -> Option<LikelyTry> {
         self.renew_idle(&mut idle);
         let mut window = std::mem::take(&mut self.window);
@@ -74,11 +83,21 @@ impl PlanTable {
             window.clear();
         }
         let likely = self.walk_tries(search, from, proof, &mut idle, &mut window);
-        if likely.is_some_and(|likely| likely.known) {
-            self.classes.spread(set_in_part(window.set(), self.classes.part(search.number)), free);
-        }
         self.window = window;
         likely
+    }
+
+    /// Sets `free` to the nodes of the last try in a partition whose nodes are known.
+    pub(super) fn spread_try(&self, number: usize, free: &mut NodeSet) {
+        self.classes.spread(set_in_part(self.window.set(), self.classes.part(number)), free);
+    }
+
+    /// Returns the place of a job on the nodes of the last try that are idle after so many ends.
+    /// There are enough.
+    pub(super) fn place_ranked(&self, job: &Pending, ends: usize, room: &mut NodeSet) -> Alloc {
+        let try_set = set_in_part(self.window.set(), self.classes.part(usize::from(job.part)));
+        self.classes.spread(self.idle.ranks.idle_of(try_set, ends), room);
+        room.place_in_runs(job.cpus.max(job.min_nodes) as usize)
     }
 
     fn walk_tries(
@@ -92,15 +111,20 @@ impl PlanTable {
         let PlaceSearch { number, limit, cpus, .. } = *search;
         let (mut at, mut stop) = self.reach(from, limit);
         if at == self.records.len() {
-            return Some(LikelyTry { from, later: 0, known: false });
+            return Some(LikelyTry { from, later: 0, known: false, start: None });
         }
         let mut skipped = false;
         let single = idle.cluster.idle.is_single();
+        // Ranks tell the start as well.
+        let ranked = self.idle.is_ranked() && search.is_exact;
+        // Nodes that the window has gained since they were tallied; `None` where they were not.
+        let mut gained = None;
         loop {
             let opens = std::mem::take(&mut search.opens);
             if search.counted && !opens && !std::mem::replace(&mut skipped, true) {
                 from = self.skip_tries(number, from, limit, search.earliest);
                 (at, stop) = self.reach(from, limit);
+                gained = None;
             }
             let until = from.saturating_add(limit);
             while self.records.get(stop).is_some_and(|record| record.begin <= until) {
@@ -110,21 +134,42 @@ impl PlanTable {
             let most = (stop + 1).min(self.records.len() - 1);
             let next = (at + 1..=most).find(|&index| self.gains_nodes(index, number));
             let later = next.map_or(0, |next| self.records[next].begin);
-            if let Some(next) = next.filter(|_| search.counted && !opens)
-                && self.idle_in(at, number, later, idle) < cpus
-            {
-                let sure = self.records[at].begin < proof.bound(from, limit);
-                proof.failed(from, later, sure);
-                (from, at) = (later, next);
-                continue;
+            if let Some(next) = next {
+                let gains = u64::from(self.count_gains(next, number));
+                if search.counted && !opens {
+                    let few = gained.is_some_and(|gained| {
+                        let step = self.idle.step_at(idle.cluster, idle.steps, later);
+                        self.idle.ranks.tallied(step) + gained < cpus
+                    });
+                    let sure = if few {
+                        Some(proof.goes_on(from) && self.begins_none(proof.bound(from, limit), until))
+                    } else if self.idle_in(at, number, later, idle) < cpus {
+                        Some(self.records[at].begin < proof.bound(from, limit))
+                    } else {
+                        None
+                    };
+                    if let Some(sure) = sure {
+                        proof.failed(from, later, sure);
+                        gained = gained.map(|gained| gained + gains);
+                        (from, at) = (later, next);
+                        continue;
+                    }
+                }
+                gained = ranked.then_some(gains);
             }
             window.slide(|index| self.set(index), at, stop.max(at + 1));
-            let part = self.classes.part(number);
-            let step = idle.steps.step_at(idle.cluster, next.map_or(i64::MAX, |_| later));
-            let room = self.idle.count(set_in_part(window.set(), part), step, idle.steps, &self.classes);
-            // Where nodes have one processor, room for so many processors is as many nodes.
-            let counts = (single && room >= u64::from(search.need()))
-                || self.classes.count_nodes(set_in_part(window.set(), part)) >= search.need();
+            let free = set_in_part(window.set(), self.classes.part(number));
+            let time = next.map_or(i64::MAX, |_| later);
+            let step = self.idle.step_at(idle.cluster, idle.steps, time);
+            let (counts, room) = if ranked {
+                let (all, room) = self.idle.ranks.tally(free, step);
+                (all >= u64::from(search.need()), room)
+            } else {
+                let room = self.idle.count(free, step, idle.steps, &self.classes);
+                // Where nodes have one processor, room for so many processors is as many nodes.
+                let count = || self.classes.count_nodes(set_in_part(window.set(), self.classes.part(number)));
+                ((single && room >= u64::from(search.need())) || count() >= search.need(), room)
+            };
             let fails = !counts || room < cpus;
             if opens {
                 search.first_try = Some((later, counts, fails));
@@ -135,8 +180,18 @@ impl PlanTable {
                     return None;
                 }
             }
+            let mut start = None;
+            if !fails && ranked {
+                let need = cpus.max(u64::from(search.fewest.0));
+                start = self.idle.ranks.soonest(idle.cluster, need, search.now, time.max(search.now));
+                if start.is_none_or(|start| later > 0 && start.at > later) {
+                    // Perhaps earlier once a plan is over.
+                    (from, at) = (later, next?);
+                    continue;
+                }
+            }
             if !fails {
-                return Some(LikelyTry { from, later, known: search.is_exact });
+                return Some(LikelyTry { from, later, known: search.is_exact, start });
             }
             let next = next?;
             if !counts && !opens {
@@ -145,12 +200,45 @@ impl PlanTable {
                 if other > from {
                     from = other;
                     (at, stop) = self.reach(from, limit);
+                    gained = None;
                     continue;
                 }
             }
-            proof.failed(from, later, self.begins_none(proof.bound(from, limit), until));
+            let sure = proof.goes_on(from) && self.begins_none(proof.bound(from, limit), until);
+            proof.failed(from, later, sure);
             (from, at) = (later, next);
         }
+    }
+
+    /// Returns the classes of a partition that have no plan in some records, in spare memory.
+    fn free_in_all(&mut self, number: usize, records: Range<usize>) -> Vec<u64> {
+        let mut free = std::mem::take(&mut self.spare);
+        free.clear();
+        free.extend_from_slice(self.classes.part(number));
+        for index in records {
+            free.iter_mut().zip(self.set(index)).for_each(|(free, own)| *free &= own);
+        }
+        free
+    }
+
+    /// Returns whether so many processors are idle now, on nodes of a partition without a plan up
+    /// to `until`; `None` without ranks.
+    pub(super) fn has_idle(
+        &mut self,
+        number: usize,
+        (now, until): (i64, i64),
+        cpus: u64,
+        cluster: &ModelCluster,
+    ) -> Option<bool> {
+        if !self.idle.is_ranked() || !self.idle.is_of(cluster) {
+            return None;
+        }
+        let first = self.records.partition_point(|record| record.end <= now);
+        let behind = self.records.partition_point(|record| record.begin <= until);
+        let spare = self.free_in_all(number, first..behind);
+        let idle = self.idle.ranks.count(spare.iter().copied(), 0);
+        self.spare = spare;
+        Some(idle >= cpus)
     }
 
     /// Returns whether a plan of so many processors, on nodes of a partition that are idle by
@@ -169,13 +257,8 @@ impl PlanTable {
         if first >= behind {
             return false;
         }
-        let mut spare = std::mem::take(&mut self.spare);
-        spare.clear();
-        spare.extend_from_slice(self.classes.part(number));
-        for index in first..behind {
-            spare.iter_mut().zip(self.set(index)).for_each(|(spare, own)| *spare &= own);
-        }
-        let step = idle.steps.step_at(idle.cluster, time);
+        let spare = self.free_in_all(number, first..behind);
+        let step = self.idle.step_at(idle.cluster, idle.steps, time);
         let room = self.idle.count(spare.iter().copied(), step, idle.steps, &self.classes);
         self.spare = spare;
         room < cpus
@@ -204,7 +287,7 @@ impl PlanTable {
                 let until = proof.bound(begin, limit);
                 let stop = self.records.partition_point(|record| record.begin < until).max(at + 1);
                 window.slide(|index| self.set(index), at, stop);
-                let step = idle.steps.step_at(idle.cluster, later);
+                let step = self.idle.step_at(idle.cluster, idle.steps, later);
                 let free = set_in_part(window.set(), self.classes.part(number));
                 most = most.max(self.idle.count(free, step, idle.steps, &self.classes));
             }
@@ -228,6 +311,8 @@ pub(super) struct PlaceSearch {
     pub(super) number: usize,
     pub(super) limit: i64,
     pub(super) cpus: u64,
+    /// The present.
+    pub(super) now: i64,
     /// Fewest nodes with which it counts among the jobs tested, and with which it could start.
     pub(super) fewest: (u32, u32),
     /// Time before which it has no place.
@@ -260,6 +345,8 @@ pub(super) struct LikelyTry {
     pub(super) later: i64,
     /// True if its nodes are known, and suffice.
     pub(super) known: bool,
+    /// The start, where ranks tell it: in time for this try.
+    pub(super) start: Option<RankedStart>,
 }
 
 /// The classes of a set that belong to a partition.
@@ -269,8 +356,9 @@ fn set_in_part<'a>(set: impl Iterator<Item = u64> + 'a, part: &'a [u64]) -> impl
 
 #[cfg(test)]
 mod tests {
+    use super::super::ModelMachine;
     use super::super::table::PlanRecord;
-    use super::super::{Alloc, ModelMachine, Pending};
+    use super::super::will_run::{Reach, WillRunScratch, will_run};
     use super::*;
 
     /// Numbers below a bound, always the same.
@@ -342,19 +430,22 @@ mod tests {
     }
 
     #[test]
-    fn likely_tries_are_those_that_a_search_does_not_rule_out() {
+    fn likely_tries_are_those_at_which_a_search_finds_a_start() {
         let (mut draw, part, cluster) = (draws(), few_nodes(), busy_cluster());
         for case in 0..400 {
             let (mut table, mut steps) = (drawn_table(&mut draw, case % 20), IdleSteps::default());
             let (start, limit, need) = (draw(900) as i64, draw(300) as i64, draw(4) as u32 + 1);
             let (mut from, mut counted) = (start, false);
+            let (job, mut scratch) = (Pending::new(99, need, limit), WillRunScratch::default());
             let expected = loop {
                 let mut free = part.clone();
                 let later = table.search(&mut free, (1, &part), false, (from, from + limit));
                 counted |= free.count() as u32 >= need;
-                let idle = idle_by(&free, if later == 0 { i64::MAX } else { later });
-                if idle >= u64::from(need) {
-                    break Some((from, later, free));
+                let reach = if later == 0 { Reach::All } else { Reach::Until(later) };
+                // One running job after the other is let end.
+                let soonest = will_run(&cluster, &job, &free, 0, reach, &mut scratch).map(|soonest| soonest.at);
+                if let Some(at) = soonest.filter(|&at| later == 0 || at <= later) {
+                    break Some((from, later, free, at));
                 }
                 if later == 0 {
                     break None;
@@ -365,6 +456,7 @@ mod tests {
                 number: 1,
                 limit,
                 cpus: u64::from(need),
+                now: 0,
                 fewest: (need, need),
                 earliest: i64::MIN,
                 opens: true,
@@ -376,8 +468,10 @@ mod tests {
             };
             let ends = RunningEnds { cluster: &cluster, steps: &mut steps };
             let (proof, mut free) = (&mut StartProof::new(1, start), NodeSet::empty(9));
-            let likely = table.likely_try(&mut search, start, proof, ends, &mut free);
-            let likely = likely.map(|likely| (likely.from, likely.later, free));
+            let likely = table.likely_try(&mut search, start, proof, ends).map(|likely| {
+                table.spread_try(1, &mut free);
+                (likely.from, likely.later, free, likely.start.expect("ranked").at)
+            });
             assert_eq!((likely, search.counted), (expected.clone(), counted), "{table:?} {start} {limit} {need}");
             assert!(expected.is_none_or(|(from, ..)| proof.from <= from), "{proof:?}");
         }

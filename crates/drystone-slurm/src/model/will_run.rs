@@ -3,16 +3,12 @@
 //! Late by design: ends within a window that doubles are taken together, and the last of them
 //! counts.
 
+use super::end_groups::EndGroups;
 use super::held_words::HeldWords;
 use super::idle_steps::IdleSteps;
 use super::linear::WeightUse;
 use super::table_window::RunningEnds;
 use super::{Alloc, IdleNodes, ModelCluster, NodeSet, Pending};
-
-/// Seconds of the first group of ends that are taken together.
-const FIRST_WINDOW: i64 = 30;
-/// More releases in one group, and Slurm does not look whether the job fits after them.
-const MOST_RELEASES: u32 = 201;
 
 /// Room that passes reuse.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +44,12 @@ impl WillRunScratch {
         RunningEnds { cluster, steps: &mut self.steps }
     }
 
+    /// A search elsewhere has found a start without an end before it.
+    pub(super) fn release_none(&mut self) {
+        self.since.clear();
+        self.released.clear();
+    }
+
     /// Gives it back.
     pub(super) fn give_free(&mut self, free: NodeSet) {
         self.free = free;
@@ -64,6 +66,11 @@ pub(super) struct Soonest {
 }
 
 impl Soonest {
+    /// A start whose place has not been worked out.
+    pub(super) fn unplaced(at: i64) -> Soonest {
+        Soonest { at, alloc: None }
+    }
+
     /// Returns the allocation; call it before the next search.
     pub(super) fn alloc(
         &mut self,
@@ -269,20 +276,10 @@ impl<'a> WillRunSearch<'a> {
         if self.cluster.machine.linear {
             return self.ends_one_by_one(order, now, until);
         }
-        let (mut window, mut mark, mut next) = (FIRST_WINDOW, None, 0);
-        while order.get(next).is_some_and(|&(end, ..)| end <= until) {
-            let group = self.group(order, &mut next, &mut mark, window);
-            if let EndGroup::TooMany = group {
-                continue;
-            }
-            let EndGroup::UpTo(last) = group else { return None };
-            let reach = mark.unwrap_or(now);
-            window = self.widen(window);
-            while order.get(next).is_some_and(|&(end, ..)| end > reach + window) {
-                window = self.widen(window);
-            }
+        let mut groups = EndGroups::new(order, (now, until), self.cluster.window_linear);
+        while let Some(last) = groups.next(|place| self.release(order[place].2)) {
             if let Some(alloc) = self.fits() {
-                return Some(Soonest { at: self.when(last, now), alloc });
+                return Some(Soonest { at: self.cluster.freed_at(order[last].2, now), alloc });
             }
         }
         None
@@ -299,48 +296,4 @@ impl<'a> WillRunSearch<'a> {
         }
         None
     }
-
-    fn when(&self, last: u32, now: i64) -> i64 {
-        match self.cluster.at(last) {
-            Some(running) if running.end <= now => self.cluster.guess_end(running, now),
-            Some(running) => running.end,
-            None => now + 1,
-        }
-    }
-
-    fn widen(&self, window: i64) -> i64 {
-        let linear = self.cluster.window_linear;
-        if linear > 0 { window + linear } else { window.saturating_mul(2) }
-    }
-
-    /// Releases the next jobs whose ends are taken together.
-    fn group(&mut self, order: &[(i64, u64, u32)], next: &mut usize, mark: &mut Option<i64>, window: i64) -> EndGroup {
-        let (mut last, mut released) = (None, 0);
-        while let Some(&(end, _, slot)) = order.get(*next) {
-            *next += 1;
-            if !self.release(slot) {
-                continue;
-            }
-            let from = *mark.get_or_insert(end + FIRST_WINDOW - end.rem_euclid(FIRST_WINDOW));
-            last = Some(slot);
-            if order.get(*next).is_some_and(|&(end, ..)| end > from + window) {
-                break;
-            }
-            released += 1;
-            if released >= MOST_RELEASES && *next < order.len() {
-                return EndGroup::TooMany;
-            }
-        }
-        last.map_or(EndGroup::Nothing, EndGroup::UpTo)
-    }
-}
-
-/// Result of a group of ends.
-enum EndGroup {
-    /// No job was left that touches the allowed nodes.
-    Nothing,
-    /// So many that Slurm does not look.
-    TooMany,
-    /// Jobs up to this place.
-    UpTo(u32),
 }

@@ -4,7 +4,7 @@
 use super::futile::{FutileAsks, PartRooms};
 use super::reach::PassReach;
 use super::{Asleep, ModelSite, SchedulerDeed};
-use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, Pending, VerdictObserver};
+use crate::model::{JobVerdict, PassInputs, PassKind, PassVerdict, Pending, VerdictObserver, takes_shortcuts};
 use std::collections::VecDeque;
 
 /// Milliseconds that a pass needs beyond its sleep to go on.
@@ -72,7 +72,10 @@ impl ModelSite {
         let queue = std::mem::take(&mut self.queue);
         let mut pass = std::mem::take(&mut self.pass);
         pass.restart(&self.cluster, now, &self.rules.params);
-        let shortcut = !full && !self.cluster.preempting.is_on();
+        if !full && takes_shortcuts() {
+            pass.repeat(&self.cluster, &self.rules.params);
+        }
+        let shortcut = !full && !self.cluster.preempting.is_on() && takes_shortcuts();
         // The last job that may still start and that the pass can come to before it ends.
         let mut reach = PassReach::new(&self.cluster, &queue, (now, last), &self.rules.params);
         let (mut open, mut futile) = (Some(last.min(reach.end() - 1)), FutileAsks::default());
@@ -279,6 +282,66 @@ impl ModelSite {
         // A job that is past its limit is thought to end any moment.
         if let Some(first) = self.cluster.first_end() {
             self.holds_until = self.holds_until.min(first);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::naively;
+    use drystone_core::engine::{Schedule, Simulation, WorkloadReplay};
+    use drystone_core::model::{Job, LogStatus, Machine, Provenance, Span, Time, Truth, Workload};
+
+    /// Numbers below a bound, always the same for a seed.
+    fn draws(seed: u64) -> impl FnMut(u64) -> i64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        move |below| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % below) as i64
+        }
+    }
+
+    /// Jobs on nodes of one processor, some of them at once. One in four runs to its limit.
+    fn drawn_workload(seed: u64) -> Workload {
+        let mut draw = draws(seed);
+        let nodes = 8 + draw(90);
+        let widest = 1 + draw(nodes as u64) as u64;
+        let (mut jobs, mut truth, mut at) = (Vec::new(), Vec::new(), 0);
+        for number in 1..=(60 + draw(60)) {
+            let limit = 60 + draw(60) * draw(60) * draw(30);
+            let run = if draw(4) == 0 { limit } else { draw(limit as u64 + 1) };
+            at += if draw(3) == 0 { draw(900) } else { 0 };
+            jobs.push(Job::new(Time(at), 1 + draw(widest) as u32, Span(limit)));
+            truth.push(Truth { run: Span(run), number, status: LogStatus::Unknown });
+        }
+        Workload::new(Machine::new(nodes as u32), jobs, truth, Provenance::default()).expect("sound")
+    }
+
+    fn schedule(workload: &Workload, policy: &str) -> Schedule {
+        let mut schedule = Schedule::default();
+        let spec: drystone_core::policy::PolicySpec = policy.parse().expect("known");
+        Simulation::new(workload.machine(), spec.scheduler(), WorkloadReplay::new(workload))
+            .run(&mut schedule)
+            .expect("a sound policy");
+        schedule
+    }
+
+    #[test]
+    fn shortcuts_start_the_same_jobs_at_the_same_times() {
+        drop(crate::policy::register());
+        let policies = [
+            "slurm",
+            "slurm(bf_max_job_test=12)",
+            "slurm(bf_resolution=1,bf_interval=5)",
+            "slurm(bf_window=60,bf_resolution=300)",
+            "slurm(bf_window_linear=40,bf_max_job_test=25)",
+        ];
+        for seed in 0..40 {
+            let workload = drawn_workload(seed);
+            for policy in policies {
+                let naive = naively(|| schedule(&workload, policy));
+                assert_eq!(schedule(&workload, policy).spans, naive.spans, "{policy}, workload {seed}");
+            }
         }
     }
 }

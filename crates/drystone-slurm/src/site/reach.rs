@@ -1,7 +1,7 @@
 //! Places of the queue that a backfill pass can reach before it has tested as many jobs as it may.
 
 use crate::conf::SchedParams;
-use crate::model::{ModelCluster, NONE, Pending};
+use crate::model::{ModelCluster, Pending, is_plain_job, is_plain_site};
 use std::collections::VecDeque;
 
 /// Seconds for which a job has to be sure to count. A shorter time would make the next pass
@@ -36,7 +36,7 @@ impl PassReach {
     ) -> PassReach {
         let most = params.bf_max_job_test;
         let mut reach = PassReach { sure: Vec::new(), ahead: 0, most, end: last + 1 };
-        if (last as i64) < most || !counts_alone(cluster, params) {
+        if (last as i64) < most || !is_plain_site(cluster, params) {
             return reach;
         }
         let holds: Vec<HoldsByEnd> =
@@ -46,7 +46,7 @@ impl PassReach {
                 break;
             }
             let until = holds[usize::from(job.part)].suffice_until(job);
-            let sure = is_plain(cluster, job) && until > now + LEAST;
+            let sure = is_plain_job(cluster, job) && until > now + LEAST;
             reach.sure.push(if sure { until } else { i64::MIN });
             reach.ahead += i64::from(sure);
         }
@@ -84,29 +84,6 @@ impl PassReach {
         let ahead = self.sure.get(place + 1..self.end).unwrap_or_default();
         ahead.iter().copied().filter(|&until| until > i64::MIN).min().unwrap_or(i64::MAX)
     }
-}
-
-/// Returns whether nothing but the number of tested jobs ends a pass or makes it skip a job.
-fn counts_alone(cluster: &ModelCluster, params: &SchedParams) -> bool {
-    let skips = [params.bf_max_job_user_part, params.bf_max_job_part, params.bf_max_job_assoc, params.bf_max_job_user];
-    cluster.idle.is_single()
-        && !cluster.idle.has_shared()
-        && cluster.ledger.is_none()
-        && cluster.reservations.is_empty()
-        && !cluster.preempting.is_on()
-        && skips == [0; 4]
-        && params.bf_licenses == 0
-        && params.bf_running_job_reserve == 0
-        && params.assoc_limit_stop == 0
-}
-
-/// Returns whether a job is tested whenever the pass reaches it.
-fn is_plain(cluster: &ModelCluster, job: &Pending) -> bool {
-    job.demand == 0
-        && job.array == NONE
-        && !job.several
-        && !job.is_beyond_partition()
-        && cluster.machine.parts[usize::from(job.part)].up
 }
 
 /// Nodes of a partition that running jobs hold, by the earliest begin of a plan there, descending.
